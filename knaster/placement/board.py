@@ -1,0 +1,106 @@
+"""The state of one planning run: what is taken, by whom, and how much room is left. Lives inside `planner.run` only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from knaster.cluster import Catalog, Node, Platform, Role
+from knaster.guests import Guest, expand
+from knaster.placement.cards import Card, Cards, Key, collect
+from knaster.placement.result import PlacementPlan, Reason
+from knaster.units import Exact, mib
+
+RoomKey = tuple[str, str | None]
+"""A node, and the guest on it that roles run in (None outside Proxmox and without a platform)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What every run over the same inventory shares."""
+
+    nodes: Mapping[str, Node]
+    cards: Cards
+    catalog: Catalog
+    platform: Platform | None
+    guests: Mapping[str, Guest]
+    vm_of: Mapping[str, Guest]
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node], catalog: Catalog, platform: Platform | None) -> Fleet:
+        """Index the inventory once."""
+        by_name = {node.name: node for node in sorted(nodes, key=lambda node: node.name)}
+        guests = expand(by_name.values(), platform)
+        vms = {guest.node: guest for guest in guests if guest.kind == "vm"}
+        return cls(
+            by_name,
+            collect(by_name.values(), platform),
+            catalog,
+            platform,
+            {guest.name: guest for guest in guests},
+            vms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What each role holds in the placement in force: cards, CPU nodes, and the slots by card or node."""
+
+    cards: Mapping[str, frozenset[Key]]
+    nodes: Mapping[str, frozenset[str]]
+    slots: Mapping[tuple[str, Key | str], tuple[str, ...]]
+
+    @classmethod
+    def of(cls, current: PlacementPlan | None, cards: Cards) -> Held:
+        """Read the placement in force; what it says of cards that are gone is dropped."""
+        on_cards: defaultdict[str, set[Key]] = defaultdict(set)
+        on_nodes: defaultdict[str, set[str]] = defaultdict(set)
+        slots: dict[tuple[str, Key | str], tuple[str, ...]] = {}
+        for one in current.assignments if current else ():
+            card = cards.held_by(one) if one.gpu_index is not None else None
+            if card is not None:
+                on_cards[one.role].add(card.key)
+                slots[one.role, card.key] = one.slots
+            elif one.gpu_index is None:
+                on_nodes[one.role].add(one.node)
+                slots[one.role, one.node] = one.slots
+        return cls(
+            {role: frozenset(keys) for role, keys in on_cards.items()},
+            {role: frozenset(names) for role, names in on_nodes.items()},
+            slots,
+        )
+
+
+@dataclass(slots=True)
+class Board:
+    """Who is where so far, and the MiB in use. ``taken`` names the owner of a card; sharers are in ``on_card`` only."""
+
+    fleet: Fleet
+    held: Held
+    taken: dict[Key, str] = field(default_factory=dict)
+    on_card: defaultdict[Key, list[Role]] = field(default_factory=lambda: defaultdict(list))
+    used: defaultdict[RoomKey, Exact] = field(default_factory=lambda: defaultdict(int))
+    cards_of: dict[str, tuple[Card, ...]] = field(default_factory=dict)
+    node_of: dict[str, Node] = field(default_factory=dict)
+    reasons: dict[str, Reason] = field(default_factory=dict)
+
+    def put_on_card(self, role: Role, card: Card) -> None:
+        """Give a card to a role (or let a sharer join it) and book its memory."""
+        self.on_card[card.key].append(role)
+        self.cards_of[role.name] = (*self.cards_of.get(role.name, ()), card)
+        self._book(role, (card.node.name, self.guest_name(card.node)))
+
+    def put_on_node(self, role: Role, node: Node, room: RoomKey) -> None:
+        """Place a role on a node's CPU and book its memory."""
+        self.node_of[role.name] = node
+        self._book(role, room)
+
+    def guest_name(self, node: Node) -> str | None:
+        """The GPU VM of a Proxmox node, None elsewhere."""
+        vm = self.fleet.vm_of.get(node.name) if node.platform == "proxmox" else None
+        return vm.name if vm else None
+
+    def _book(self, role: Role, room: RoomKey) -> None:
+        if role.needs.min_memory_gb:
+            self.used[room] += mib(role.needs.min_memory_gb)

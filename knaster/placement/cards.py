@@ -1,0 +1,110 @@
+"""The fleet's cards, grouped into classes that no filter tells apart.
+
+A planner that looks at every card for every role is the slowest part of a large fleet; cards of one class pass or fail
+together, so a role looks at each class once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from knaster.cluster import Gpu, Node, Number, Platform, State
+from knaster.placement.result import Assignment, card_identity
+
+Key = tuple[str, int]
+"""Where a card is: node name and position among the node's cards sorted by index."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardClass:
+    """Everything that a filter asks of a card, save where it is and who holds it."""
+
+    disabled: bool
+    state: State
+    os: str
+    memory_gb: Number | None
+    compute_cap: Number | None
+    engines: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One card of one node."""
+
+    key: Key
+    node: Node
+    gpu: Gpu
+    kind: CardClass
+
+    @property
+    def name(self) -> str:
+        """How people write it in a ``pin``: ``pve44/1``."""
+        return f"{self.node.name}/{self.gpu.index}"
+
+    @property
+    def identity(self) -> str:
+        """How it is recognised when indices shift."""
+        return card_identity(self.gpu)
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """All cards, sorted by node name and index, and three ways to find them."""
+
+    all: tuple[Card, ...]
+    by_class: Mapping[CardClass, tuple[Card, ...]]
+    by_node: Mapping[str, tuple[Card, ...]]
+    _by_identity: Mapping[tuple[str, str], Card]
+
+    def held_by(self, assignment: Assignment) -> Card | None:
+        """The card that an earlier assignment is on today, wherever its index went; None if it is gone."""
+        for card in self.by_node.get(assignment.node, ()):
+            if card.gpu.index == assignment.gpu_index and assignment.card in (card.identity, None):
+                return card
+        identity = assignment.card or ""
+        return self._by_identity.get((assignment.node, identity)) or self._by_identity.get(("", identity))
+
+
+def collect(nodes: Iterable[Node], platform: Platform | None) -> Cards:
+    """The cards of `nodes`; card policies come from `platform`."""
+    ordered = sorted(nodes, key=lambda node: node.name)
+    cards = tuple(_card(node, gpu, at, platform) for node in ordered for at, gpu in enumerate(by_index(node.gpus)))
+    by_class: defaultdict[CardClass, list[Card]] = defaultdict(list)
+    by_node: defaultdict[str, list[Card]] = defaultdict(list)
+    by_identity: dict[tuple[str, str], Card] = {}
+    for card in cards:
+        by_class[card.kind].append(card)
+        by_node[card.node.name].append(card)
+        for where, identity in _identities(card):
+            by_identity.setdefault((where, identity), card)
+    return Cards(
+        cards,
+        {kind: tuple(some) for kind, some in by_class.items()},
+        {name: tuple(some) for name, some in by_node.items()},
+        by_identity,
+    )
+
+
+def by_index(gpus: tuple[Gpu, ...]) -> list[Gpu]:
+    """Cards in the driver's order."""
+    return sorted(gpus, key=lambda gpu: gpu.index)
+
+
+def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None) -> Card:
+    policy = platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
+    kind = CardClass(
+        gpu.disabled, node.state, node.role_os, gpu.memory_gb, gpu.compute_cap, policy.engines if policy else None
+    )
+    return Card((node.name, at), node, gpu, kind)
+
+
+def _identities(card: Card) -> Iterable[tuple[str, str]]:
+    """Every name that an older record may use: a uuid anywhere in the fleet, PCI facts and index on the same node."""
+    gpu, node = card.gpu, card.node.name
+    if gpu.uuid:
+        yield "", gpu.uuid
+    if gpu.pci and gpu.pci.id:
+        yield node, f"pci:{gpu.pci.address}/{gpu.pci.id}"
+    yield node, f"index:{gpu.index}"
