@@ -1,6 +1,7 @@
 """Generated fleets for properties: small enough to read when one fails, mixed enough to meet every rule.
 
-Most values are ordinary, so that most roles find a place; every odd one (unknown facts, pins to nowhere, cycles) is there.
+Most values are ordinary, so that most roles find a place; every odd one (unknown facts, pins to nowhere, cycles)
+is there.
 """
 
 from __future__ import annotations
@@ -135,9 +136,13 @@ def fleets(draw: st.DrawFn) -> Fleet:
     )
 
 
+def _others(chosen: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return tuple(other for other in chosen if other != name) or ("nobody",)
+
+
 @st.composite
 def tight_fleets(draw: st.DrawFn) -> Fleet:
-    """As many cards as roles, each role with a window of compute capabilities: who comes first may block who is picky."""
+    """As many cards as roles, each with a window of compute capabilities: who comes first may block who is picky."""
     generations = [6.1, 7.5, 8.6, 8.9]
     cards = draw(st.lists(st.sampled_from(generations), min_size=2, max_size=5))
     wanted = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from knaster.cluster import Node
+from knaster.cluster import Node, Role
 from knaster.inventory import plan
 from knaster.placement import Assignment, PlacementPlan
 from tests.builders import catalog, engine, gpu, lxc, node, platform, role, roles
@@ -18,7 +20,7 @@ def spots(answer: PlacementPlan) -> dict[str, tuple[str, str | None]]:
     return {one.role: (one.node, one.guest) for one in answer.assignments if one.gpu_index is None}
 
 
-def cpu(name: str = "tts", **more: object) -> object:
+def cpu(name: str = "tts", **more: Any) -> Role:
     """A CPU role on piper."""
     return role(name, engine="piper", gpu=False, kinds=("tts",), **more)
 
@@ -49,7 +51,7 @@ def test_room_may_be_used_to_the_last_byte_and_no_further() -> None:
     }
 
 
-CAUSES: list[tuple[str, Node, dict[str, object], str]] = [
+CAUSES: list[tuple[str, Node, dict[str, Any], str]] = [
     ("cpu_roles: false", node("n", cpu_roles=False), {}, "1 without CPU roles"),
     ("down", node("n", state="down"), {}, "1 down"),
     ("cordoned", node("n", state="cordoned"), {}, "1 cordoned"),
@@ -61,7 +63,7 @@ CAUSES: list[tuple[str, Node, dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("where", "more", "cause"), [case[1:] for case in CAUSES], ids=[case[0] for case in CAUSES])
-def test_why_a_node_does_not_serve(where: Node, more: dict[str, object], cause: str) -> None:
+def test_why_a_node_does_not_serve(where: Node, more: dict[str, Any], cause: str) -> None:
     assert reasons(plan([where], roles(cpu(**more)), catalog(PIPER))) == {"tts": f"0/1 nodes fit: {cause}"}
 
 
@@ -117,7 +119,7 @@ class TestFallback:
 
     models = catalog(engine("llamacpp", gpu="optional"))
 
-    def chat(self, **more: object) -> object:
+    def chat(self, **more: Any) -> Role:
         return role(engine="llamacpp", cpu_fallback=True, **more)
 
     def test_a_card_comes_first(self) -> None:

@@ -12,9 +12,9 @@ from tests.test_placement_gpu import reasons, seats
 A, B = node("a", gpu()), node("b", gpu())
 
 
-def held(where: str, index: int | None = 0, card: str | None = "index:0", **more: tuple[str, ...]) -> PlacementPlan:
+def held(where: str, index: int | None = 0, card: str | None = "index:0", slots: tuple[str, ...] = ()) -> PlacementPlan:
     """A placement in force with the role chat on one card."""
-    return PlacementPlan((Assignment("chat", where, index, card=card, **more),))
+    return PlacementPlan((Assignment("chat", where, index, card=card, slots=slots),))
 
 
 def test_a_tie_stays_with_its_holder() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from knaster.cluster import Gpu, Node, Role
 from knaster.inventory import plan
 from knaster.placement import Assignment, PlacementPlan
-from knaster.units import exact
+from knaster.units import Exact, exact
 from tests.builders import gpu, node
 from tests.fleets import Fleet, fleets, nodes, tight_fleets
 
@@ -180,7 +180,7 @@ def test_no_arrangement_is_claimed_that_the_planner_does_not_confirm(fleet: Flee
         assert all(now[name] >= was[name] for name in fleet.roles)
 
 
-def rank(fleet: Fleet, one: Assignment) -> tuple[Fraction, Fraction]:
+def rank(fleet: Fleet, one: Assignment) -> tuple[Exact, Exact]:
     """How good a card is to its role: lower is better."""
     _, card = card_of(fleet, one)
     sign = -1 if fleet.roles[one.role].prefer == "largest" else 1

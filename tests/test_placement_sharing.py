@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from knaster.cluster import Role
@@ -15,7 +17,7 @@ from tests.test_placement_gpu import reasons, seats
 N = node("n", gpu(0, 20), gpu(1, 20))
 
 
-def sharer(name: str = "train", target: str = "chat", **more: object) -> Role:
+def sharer(name: str = "train", target: str = "chat", **more: Any) -> Role:
     """A role that shares with chat."""
     return role(name, share_with=target, **more)
 
@@ -161,7 +163,7 @@ class TestOnNodes:
 
     piper = engine("piper", gpu="none")
 
-    def tts(self, **more: object) -> Role:
+    def tts(self, **more: Any) -> Role:
         return sharer("tts", engine="piper", gpu=False, kinds=("tts",), **more)
 
     def test_it_goes_where_its_target_is(self) -> None:

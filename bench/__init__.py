@@ -1,0 +1,1 @@
+"""Measurements: a generated fleet and the ratios that bound knaster's speed."""

@@ -1,0 +1,173 @@
+"""Names: unique, and such that Proxmox, DNS and Ansible take them."""
+
+from __future__ import annotations
+
+import pytest
+
+from knaster.checks import duplicates, naming
+from knaster.cluster import External, GpuVm, Platform
+from tests.builders import cluster, gpu, gpu_vm, lxc, node, platform, role, roles, slot
+from tests.checking import Said, of_guests, only, p2000, proxmox, route, said
+
+GPU_UUID = "GPU-12345678-1234-1234-1234-123456789abc"
+
+
+def test_node_names_differ_in_more_than_case() -> None:
+    found = only(duplicates.node_names(cluster(node("PVE44"), node("pve44"), node("pve46"))))
+    message = "two nodes differ only in upper and lower case, which DNS ignores: pve44 and PVE44"
+    assert (found.code, found.message) == ("duplicate-name", message)
+    assert route(found) == ("inventory/pve44.yaml", ("name",), "value")
+    assert [(one.place.file, one.place.route) for one in found.related] == [("inventory/PVE44.yaml", ("name",))]
+
+
+def test_node_names_are_unique() -> None:
+    found = duplicates.node_names(cluster(node("a", file="inventory/a.yaml"), node("a", file="inventory/b.yaml")))
+    assert said(found) == [("duplicate-name", "two nodes have one name: a")]
+    assert said(duplicates.node_names(cluster(node("a"), node("b")))) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (platform(lxc("infra")), []),
+        (platform(lxc("pve44")), [("duplicate-name", "guest pve44 has the same name as node pve44")]),
+        (platform(lxc("Infra"), lxc("infra")), [("duplicate-name", "guest infra has the same name as guest Infra")]),
+        (
+            platform(lxc("gpu-pve44")),
+            [("duplicate-name", "GPU VM gpu-pve44 has the same name as guest gpu-pve44")],
+        ),
+        (
+            platform(gpu_vm=gpu_vm(name="gpu")),
+            [("duplicate-name", "GPU VM gpu has the same name as GPU VM gpu")],
+        ),
+    ],
+)
+def test_guest_names(declared: Platform, expected: Said) -> None:
+    fleet = cluster(proxmox("pve44", p2000()), proxmox("pve46", p2000()), platform=declared)
+    assert said(of_guests(duplicates.guest_names, fleet)) == expected
+
+
+def test_a_node_twin_does_not_also_report_its_vm() -> None:
+    fleet = cluster(proxmox("PVE44", p2000()), proxmox("pve44", p2000()), platform=platform())
+    assert of_guests(duplicates.guest_names, fleet) == []
+    assert of_guests(duplicates.vmids, fleet) == []
+
+
+def test_slot_names_are_unique_over_all_roles_and_endpoints() -> None:
+    declared = roles(role("a", slots=(slot("chat"),)), role("b", slots=(slot("code"), slot("Chat", position=1))))
+    found = only(duplicates.slot_names(cluster(roles=declared)))
+    message = "slot Chat of role b has the same name as slot chat of role a"
+    assert (found.code, found.message) == ("duplicate-name", message)
+    assert route(found) == ("catalog/roles.yaml", ("roles", "b", "slots", 1, "name"), "value")
+
+    outside = platform(external={"chat": External("chat", "https://example.org")})
+    fleet = cluster(roles=roles(role("a", slots=(slot("chat"),))), platform=outside)
+    assert said(duplicates.slot_names(fleet)) == [
+        ("duplicate-name", "slot chat of role a has the same name as external endpoint chat")
+    ]
+
+
+def test_role_names_differ_in_more_than_case() -> None:
+    found = only(duplicates.role_names(cluster(roles=roles(role("Chat"), role("chat"), role("code")))))
+    assert (found.code, found.message) == ("duplicate-name", "roles Chat and chat differ only in upper and lower case")
+    assert route(found) == ("catalog/roles.yaml", ("roles", "chat"), "key")
+
+
+def test_mapping_names_are_unique() -> None:
+    """The second twin of node pve gets -2, which is how node pve-2 ends."""
+    fleet = cluster(proxmox("pve", p2000(0, 1), p2000(1, 2)), proxmox("pve-2", p2000()), platform=platform())
+    message = "the mapping of card pve-2/0 has the name of that of card pve/1"
+    assert said(of_guests(duplicates.mapping_names, fleet)) == [("duplicate-name", message)]
+
+
+def test_a_uuid_is_one_card_everywhere() -> None:
+    fleet = cluster(node("a", gpu(uuid=GPU_UUID)), node("b", gpu(0), gpu(3, uuid=GPU_UUID.lower(), position=1)))
+    found = only(duplicates.card_uuids(fleet))
+    assert (found.code, found.message) == ("duplicate-card", f"card b/3 has the uuid of card a/0: {GPU_UUID.lower()}")
+    assert route(found) == ("inventory/b.yaml", ("gpus", 1, "uuid"), "value")
+    assert said(duplicates.card_uuids(cluster(node("a", gpu(0), gpu(1))))) == []
+
+
+def test_index_and_pci_address_are_one_card_within_a_node() -> None:
+    fleet = cluster(node("a", p2000(0, 1), p2000(0, 1, position=1)), node("b", p2000(0, 1)))
+    assert said(duplicates.card_slots(fleet)) == [
+        ("duplicate-card", "a has two cards with index 0"),
+        ("duplicate-card", "cards a/0 and a/0 have one PCI address: 0000:01:00.0"),
+    ]
+
+
+def test_vmids_are_unique_and_both_places_are_named() -> None:
+    fleet = cluster(proxmox("pve44", p2000()), platform=platform(lxc("infra", vmid=244), lxc("ops", vmid=100)))
+    found = only(of_guests(duplicates.vmids, fleet))
+    assert (found.code, found.message) == ("duplicate-vmid", "guests gpu-pve44 and infra have one VM id: 244")
+    assert route(found) == ("catalog/platform.yaml", ("guests", "infra", "vmid"), "value")
+    assert [(one.place.file, one.place.route) for one in found.related] == [("inventory/pve44.yaml", ("name",))]
+
+
+@pytest.mark.parametrize("name", ["pve44", "GODE-PC-05", "a", "4a", "a" * 63])
+def test_good_node_names(name: str) -> None:
+    assert said(naming.nodes(cluster(node(name)))) == []
+
+
+RULE = "Proxmox and DNS take letters, digits and - inside"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "repaired"),
+    [
+        ("pve_44", RULE, "pve-44"),
+        ("pve.44", RULE, "pve-44"),
+        ("-pve", RULE, "pve"),
+        ("pve-", RULE, "pve"),
+        ("pve[1:3]", RULE, "pve-1-3"),
+        ("a" * 64, "it has 64 characters, DNS takes 63", "a" * 58),
+        ("44", "to Ansible a number is no host", "node-44"),
+        ("all", "the name has a meaning of its own in an Ansible inventory", "node-all"),
+    ],
+)
+def test_bad_node_names(name: str, problem: str, repaired: str) -> None:
+    found = only(naming.nodes(cluster(node(name))))
+    assert (found.code, found.message) == ("bad-name", f'"{name}" is no name for a node: {problem}')
+    assert found.hint == f'rename it, such as "{repaired}"'
+    assert said(naming.nodes(cluster(node(repaired)))) == []
+
+
+def test_groups_become_ansible_groups() -> None:
+    found = only(naming.groups(cluster(node("a", groups=("kiosk", "2nd-floor")))))
+    message = '"2nd-floor" is no name for a group: Ansible takes letters, digits and _, and no digit first'
+    assert (found.code, found.message, found.hint) == ("bad-name", message, 'write "nd_floor"')
+
+
+GUEST_RULE = "Proxmox and DNS take letters, digits and - inside, in parts joined by dots"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("infra", []),
+        ("infra.example.org", []),
+        ("gpu_1", [("bad-name", f'"gpu_1" is no name for a guest: {GUEST_RULE}')]),
+        ("infra..org", [("bad-name", f'"infra..org" is no name for a guest: {GUEST_RULE}')]),
+        ("101", [("bad-name", '"101" is no name for a guest: to Ansible a number is no host')]),
+    ],
+)
+def test_guests_have_dns_names(name: str, expected: Said) -> None:
+    assert said(of_guests(naming.guests, cluster(proxmox(), platform=platform(lxc(name))))) == expected
+
+
+@pytest.mark.parametrize(
+    ("node_name", "template", "expected"),
+    [
+        ("pve44", gpu_vm(), []),
+        ("pve_44", gpu_vm(), []),  # the node is reported, not its VM too
+        ("pve44", gpu_vm(name="gpu_{node}"), [f'the GPU VM of pve44 would be named "gpu_pve44": {GUEST_RULE}']),
+        (
+            "p" * 60,
+            gpu_vm(),
+            [f'the GPU VM of {"p" * 60} would be named "gpu-{"p" * 60}": it has 64 characters, DNS takes 63'],
+        ),
+    ],
+)
+def test_the_name_of_a_gpu_vm(node_name: str, template: GpuVm, expected: list[str]) -> None:
+    fleet = cluster(proxmox(node_name, p2000()), platform=platform(gpu_vm=template))
+    assert said(of_guests(naming.guests, fleet)) == [("bad-name", message) for message in expected]
