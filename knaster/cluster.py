@@ -45,7 +45,7 @@ class Gpu:
     memory_kind: Literal["dedicated", "unified"] = "dedicated"
     disabled: bool = False
     reason: str | None = None
-    position: int = 0
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class CardPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """One ZFS replication job of a guest; ``schedule`` is a Proxmox calendar event, ``position`` its place in the list."""
+    """One ZFS replication job of a guest; ``schedule`` is a Proxmox calendar event."""
 
     target: str
     schedule: str = "*/15"

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
@@ -65,11 +66,16 @@ def node_number(name: str) -> int | None:
 
 def card_type(gpu: Gpu) -> str:
     """The type in a mapping's name: ``NVIDIA RTX 4000 Ada Generation`` is ``rtx4000ada``; nameless: the PCI id."""
-    words = re.findall(r"[a-z0-9]+", (gpu.name or "").lower())
-    slug = "".join(word for word in words if word not in _NOISE)
+    slug = _slug(gpu.name or "")
     if slug:
         return slug
     return gpu.pci.id.replace(":", "") if gpu.pci and gpu.pci.id else f"gpu{gpu.index}"
+
+
+@lru_cache(maxsize=1024)
+def _slug(name: str) -> str:
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    return "".join(word for word in words if word not in _NOISE)
 
 
 def by_pci_address(gpu: Gpu) -> tuple[int, str, int]:
@@ -149,7 +155,16 @@ def _lxc(name: str, platform: Platform) -> Guest:
 
 def _offset(base: str, number: int) -> str | None:
     """The address `number` above `base`; None where that is no IPv4 address (a check reports it)."""
+    start = _number_of(base)
     try:
-        return str(ipaddress.IPv4Address(base) + number)
+        return None if start is None else str(ipaddress.IPv4Address(start + number))
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _number_of(address: str) -> int | None:
+    try:
+        return int(ipaddress.IPv4Address(address))
     except ValueError:
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from knaster.checks import assumptions, hardware
+from knaster.checks import assumptions, guests, hardware
 from knaster.cluster import Assumption, Cpu, Platform
 from knaster.diagnostics import Severity
 from tests.builders import cluster, gpu, gpu_vm, lxc, node, platform
-from tests.checking import only, p2000, proxmox, route, said
+from tests.checking import of_guests, only, p2000, proxmox, route, said
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ EMPTY = platform(gpu_vm=None)
 
 
 def test_a_proxmox_node_without_any_guest() -> None:
-    found = only(assumptions.no_guests(cluster(proxmox("pve46"), proxmox("pve44"), platform=EMPTY)))
+    found = only(of_guests(guests.no_guests, cluster(proxmox("pve46"), proxmox("pve44"), platform=EMPTY)))
     message = "no guest is declared for pve44, pve46: to OpenTofu that means 'destroy everything'"
     assert (found.code, found.severity, found.message) == ("no-guests", Severity.ERROR, message)
     assert route(found) == ("catalog/platform.yaml", ("guests",), "key")
@@ -106,13 +106,13 @@ def test_a_proxmox_node_without_any_guest() -> None:
 
 @pytest.mark.parametrize("declared", [platform(lxc(), gpu_vm=None), platform(gpu_vm=gpu_vm())])
 def test_one_guest_is_enough(declared: Platform) -> None:
-    assert said(assumptions.no_guests(cluster(proxmox("pve44", p2000()), platform=declared))) == []
+    assert said(of_guests(guests.no_guests, cluster(proxmox("pve44", p2000()), platform=declared))) == []
 
 
 def test_a_fleet_without_proxmox_needs_no_guests() -> None:
-    assert said(assumptions.no_guests(cluster(node("PC5", gpu()), platform=EMPTY))) == []
+    assert said(of_guests(guests.no_guests, cluster(node("PC5", gpu()), platform=EMPTY))) == []
 
 
 def test_a_file_that_did_not_load_may_hold_the_guests() -> None:
     broken = cluster(proxmox("pve46"), platform=EMPTY, broken=frozenset({"inventory/pve44.yaml"}))
-    assert said(assumptions.no_guests(broken)) == []
+    assert said(of_guests(guests.no_guests, broken)) == []

@@ -16,7 +16,7 @@ NETWORK = Network("192.168.100.0/24", "192.168.100.1", "vmbr0", "192.168.100.220
 
 def declared(*guests: object, **more: object) -> Platform:
     """A platform whose network differs from `NETWORK` in `more`."""
-    return platform(*guests, network=replace(NETWORK, **more))  # type: ignore[arg-type, type-var]
+    return platform(*guests, network=replace(NETWORK, **more))  # type: ignore[arg-type]
 
 
 def test_a_good_fleet() -> None:

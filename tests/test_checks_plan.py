@@ -129,9 +129,6 @@ def test_a_pci_card_that_was_renumbered() -> None:
     assert "that card is a/1 now, and a/0 is pci:0000:02:00.0/10de:27b2" in found.message
 
 
-LLAMA = engine("llamacpp", port=8080)
-
-
 def two(first: int | None, second: int | None, engine_port: int | None = None) -> Planned:
     """Two roles with a slot each on the two cards of one Proxmox node."""
     declared = roles(

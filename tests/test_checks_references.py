@@ -174,6 +174,9 @@ UNKNOWN = [
 ]
 
 
+RULES = tuple(dict.fromkeys(case[0] for case in UNKNOWN))
+
+
 @pytest.mark.parametrize(("rule", "fleet", "code", "message", "place", "hint"), UNKNOWN)
 def test_unknown_names(rule, fleet, code, message, place, hint) -> None:  # type: ignore[no-untyped-def]
     if code == "unknown-fallback":
@@ -202,15 +205,16 @@ def known() -> Cluster:
     )
 
 
-@pytest.mark.parametrize("rule", sorted({case[0] for case in UNKNOWN}, key=lambda rule: rule.__qualname__))
+@pytest.mark.parametrize("rule", RULES)
 def test_known_names(rule) -> None:  # type: ignore[no-untyped-def]
     assert list(rule(known())) == []
 
 
-@pytest.mark.parametrize("rule", sorted({case[0] for case in UNKNOWN}, key=lambda rule: rule.__qualname__))
+@pytest.mark.parametrize("rule", RULES)
 def test_a_part_that_did_not_load_is_no_mistake(rule) -> None:  # type: ignore[no-untyped-def]
     """A node whose file is broken is known by name; a missing catalog makes nothing unknown."""
     whole = known()
     broken = frozenset({"inventory/pve46.yaml", "inventory/PC5.yaml", "inventory/pve44.yaml", "catalog/models.yaml"})
     assert list(rule(Cluster((), None, whole.roles, whole.platform, broken))) == []
+    assert list(rule(Cluster((), whole.catalog, whole.roles, whole.platform, frozenset({"inventory/"})))) == []
     assert list(rule(Cluster(whole.nodes, None, None, None, frozenset({"catalog/roles.yaml"})))) == []

@@ -362,8 +362,8 @@ def test_colour_on_a_terminal(
 def test_explain_codes(capsys: Capture) -> None:
     assert main(["explain", "yaml-tab"]) == 0
     assert capsys.readouterr().out.startswith("yaml-tab: ")
-    assert main(["explain", "yaml-tap"]) == 1
-    assert "did you mean yaml-tab?" in capsys.readouterr().out
+    assert main(["explain", "yaml-aliaz"]) == 1
+    assert "did you mean yaml-alias?" in capsys.readouterr().out
     assert main(["explain", "zzzzzz"]) == 1
     assert "lists all codes" in capsys.readouterr().out
     assert main(["explain"]) == 0

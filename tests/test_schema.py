@@ -115,6 +115,14 @@ def test_a_misspelt_optional_key() -> None:
     assert found.place == Place("f.yaml", ("gpus", 0, "memory"), "key")
 
 
+@pytest.mark.parametrize(
+    ("key", "name"), [("memory_gb", "vram"), ("memory_gb", "vram_gb"), ("compute_cap", "cc"), ("driver", "drivers")]
+)
+def test_a_key_by_another_usual_name_is_one_mistake(key: str, name: str) -> None:
+    found = only("node", renamed(NODE, ("gpus", 0, key), name))
+    assert (found.message, found.hint) == (f'unknown key "{name}" in gpus[0]', f'did you mean "{key}"?')
+
+
 def test_a_key_in_another_style_is_a_near_miss() -> None:
     data = renamed(NODE, ("gpus", 0, "compute_cap"), "computeCap")
     assert only("node", data).hint == 'did you mean "compute_cap"?'

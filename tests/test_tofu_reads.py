@@ -15,7 +15,7 @@ import pytest
 from knaster.placement.result import Assignment, PlacementPlan
 from knaster.renderers import documents, render
 from tests.builders import catalog, engine, model, role, roles, slot
-from tests.fleet import REGISTRY, TFVARS, fleet, ground
+from tests.small_fleet import REGISTRY, TFVARS, fleet, ground
 
 TOOL = shutil.which("tofu") or shutil.which("terraform")
 pytestmark = pytest.mark.skipif(TOOL is None, reason="neither tofu nor terraform is on PATH")

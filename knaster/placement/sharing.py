@@ -12,6 +12,7 @@ from knaster.placement.board import Board
 from knaster.placement.cards import Card
 from knaster.placement.filters import Ask, Failure
 from knaster.placement.gpu_roles import judge
+from knaster.share_tree import concurrent_top
 from knaster.units import exact, show
 
 
@@ -74,22 +75,11 @@ def refusal(board: Board, ask: Ask, card: Card) -> Failure | None:
 
 
 def beside(role: Role, on_card: Iterable[Role]) -> tuple[Role, ...]:
-    """The roles on one card that run at the same time as `role`, by name.
-
-    Two roles run at the same time if every step between them in the ``share_with`` tree is ``concurrent``; one
-    ``alternating`` step makes them exclusive. `on_card` holds all roles of the card, `role` too.
-    """
+    """The roles on one card that run at the same time as `role`, by name. `on_card` holds all of them, `role` too."""
     users = {one.name: one for one in on_card}
-    group = {role.name}
-    grew = True
-    while grew:
-        grew = False
-        for one in users.values():
-            joined = one.share_mode == "concurrent" and one.share_with in users
-            if joined and (one.name in group) != (one.share_with in group):
-                group |= {one.name, one.share_with or ""}
-                grew = True
-    return tuple(users[name] for name in sorted(group - {role.name}))
+    top = concurrent_top(role, users)
+    group = (one for name, one in sorted(users.items()) if concurrent_top(one, users) == top)
+    return tuple(one for one in group if one.name != role.name)
 
 
 def tally(board: Board, ask: Ask) -> tuple[int, Counter[Failure]]:

@@ -1,0 +1,26 @@
+"""Fallback chains: what is tried, in order, when a slot does not answer. Pure; checks and the registry share it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from knaster.cluster import Slot
+
+
+def expand_chain(slot: Slot, declared: Mapping[str, Slot]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The whole chain of `slot`, and the cycle it runs into (slot names in the order they lead on) or None.
+
+    The slot's own list comes first; after a last entry that is a slot, that slot's list follows, and so on. Entries in
+    the middle are not expanded. A name is tried once, the slot itself never. One that lists itself is a cycle of one.
+    """
+    chain: dict[str, None] = {}
+    walked = [slot.name]
+    current: Slot | None = slot
+    while current is not None and current.fallback:
+        chain.update(dict.fromkeys(name for name in current.fallback if name != slot.name))
+        last = current.fallback[-1]
+        if last in walked:
+            return tuple(chain), tuple(walked[walked.index(last) :])
+        walked.append(last)
+        current = declared.get(last)
+    return tuple(chain), (slot.name,) if slot.name in slot.fallback else None

@@ -1,0 +1,67 @@
+"""What the rules share: what is known, near misses, collisions, and places that several rules name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Literal, TypeVar
+
+from knaster.cluster import Cluster, role_place
+from knaster.diagnostics import Diagnostic, Place
+
+T = TypeVar("T")
+
+NO_NODES = "inventory/"
+"""Stands among `Cluster.broken` where there is no node at all: that is the mistake, not every name of a node."""
+
+_MANY = 400
+_SHOWN = 8
+_NEAR = 0.7
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for people, at most eight: ``a, b and 3 more``."""
+    ordered = sorted(names)
+    more = len(ordered) - _SHOWN
+    return ", ".join(ordered) if more <= 0 else f"{', '.join(ordered[:_SHOWN])} and {more} more"
+
+
+def suggestion(name: str, known: Collection[str], noun: str) -> str:
+    """The way out of an unknown name: a near miss, else what there is."""
+    candidates: Collection[str] = known
+    if len(known) > _MANY:  # comparing with every name of a large fleet for every mistake would be quadratic
+        candidates = list(islice((one for one in known if one[:1].lower() == name[:1].lower()), _MANY))
+    lowered = {one.lower(): one for one in sorted(candidates, reverse=True)}
+    near = get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=_NEAR)
+    if near:
+        return f'did you mean "{lowered[near[0]]}"?'
+    return f"known {noun}: {listed(known)}" if known else f"there are no {noun} yet"
+
+
+def unknown(code: str, message: str, name: str, known: Collection[str], noun: str, place: Place) -> Diagnostic:
+    """An unknown name at `place`; `noun` is the plural of what it should be."""
+    return Diagnostic(code, message, place, hint=suggestion(name, known, noun))
+
+
+def collisions(claims: Iterable[tuple[Hashable, T]]) -> Iterator[tuple[T, T]]:
+    """Every later claimant of a key, with the first one."""
+    first: dict[Hashable, T] = {}
+    for key, claimant in claims:
+        if key in first:
+            yield first[key], claimant
+        else:
+            first[key] = claimant
+
+
+def node_names(cluster: Cluster) -> frozenset[str]:
+    """All node names, also those whose file did not load: a reference to them is not a mistake."""
+    paths = (PurePosixPath(path) for path in cluster.broken)
+    unread = (path.stem for path in paths if path.parts[0] == "inventory")
+    return frozenset((*(node.name for node in cluster.nodes), *unread))
+
+
+def slot_place(role: str, position: int, *route: str | int, on: Literal["key", "value"] = "value") -> Place:
+    """A place in the slot at `position` of a role."""
+    return role_place(role, "slots", position, *route, on=on)

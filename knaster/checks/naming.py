@@ -1,0 +1,74 @@
+"""Names that Proxmox, DNS and Ansible accept. What a pattern of the schemas can say is said there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from knaster.checks.scene import Scene
+from knaster.cluster import Cluster, platform_place
+from knaster.diagnostics import Diagnostic
+
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+"""A DNS label, which is also what Proxmox takes as a node's name and between the dots of a guest's."""
+
+_GROUP = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONGEST = 63
+_RESERVED = frozenset({"all", "ungrouped", "localhost", "guests", "workstations"})
+"""Hosts and groups of an Ansible inventory share their names; these have a meaning there or are groups of ours."""
+
+
+def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A node's name is one DNS label."""
+    for node in cluster.nodes:
+        problem = _problem(node.name, dots=False)
+        if problem is not None:
+            message = f'"{node.name}" is no name for a node: {problem}'
+            yield Diagnostic(
+                "bad-name", message, node.place("name"), hint=f'rename it, such as "{_repaired(node.name)}"'
+            )
+
+
+def groups(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A node's groups become Ansible groups."""
+    for node in cluster.nodes:
+        for group in node.groups:
+            if not _GROUP.fullmatch(group):
+                message = f'"{group}" is no name for a group: Ansible takes letters, digits and _, and no digit first'
+                repaired = re.sub(r"[^A-Za-z0-9_]", "_", group).lstrip("0123456789") or "group"
+                yield Diagnostic("bad-name", message, node.place("groups"), hint=f'write "{repaired}"')
+
+
+def guests(scene: Scene) -> Iterator[Diagnostic]:
+    """A guest's name is a DNS name; that of a GPU VM is made from the node's."""
+    for guest in scene.guests:
+        problem = _problem(guest.name, dots=True)
+        if problem is None:
+            continue
+        if guest.kind == "lxc":
+            message = f'"{guest.name}" is no name for a guest: {problem}'
+            place = platform_place("guests", guest.name, on="key")
+            yield Diagnostic("bad-name", message, place, hint=f'rename it, such as "{_repaired(guest.name)}"')
+        elif _problem(guest.node, dots=False) is None:
+            message = f'the GPU VM of {guest.node} would be named "{guest.name}": {problem}'
+            hint = "change gpu_vm.name, or shorten the node's name"
+            yield Diagnostic("bad-name", message, platform_place("gpu_vm", "name"), hint=hint)
+
+
+def _problem(name: str, *, dots: bool) -> str | None:
+    """Why a host cannot have this name; None if it can."""
+    if len(name) > _LONGEST:
+        return f"it has {len(name)} characters, DNS takes {_LONGEST}"
+    labels = name.split(".") if dots else [name]
+    if not all(_LABEL.fullmatch(label) for label in labels):
+        return "Proxmox and DNS take letters, digits and - inside" + (", in parts joined by dots" if dots else "")
+    if name.isdecimal():
+        return "to Ansible a number is no host"
+    return "the name has a meaning of its own in an Ansible inventory" if name.lower() in _RESERVED else None
+
+
+def _repaired(name: str) -> str:
+    """A near name that passes."""
+    words = re.findall(r"[A-Za-z0-9]+", name)
+    fixed = "-".join(words)[: _LONGEST - 5].strip("-") or "node"
+    return fixed if _problem(fixed, dots=False) is None else f"node-{fixed}"

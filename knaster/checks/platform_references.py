@@ -1,0 +1,67 @@
+"""Names that the platform uses for nodes, drivers and storages have to exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from knaster.checks.common import NO_NODES, node_names, unknown
+from knaster.cluster import PLATFORM_FILE, Cluster, Platform, platform_place
+from knaster.diagnostics import Diagnostic, Place
+
+
+def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
+    """Guests, replication jobs, workers and overrides of GPU VMs name nodes that have a file."""
+    if cluster.platform is None or NO_NODES in cluster.broken:
+        return
+    known = node_names(cluster)
+    for what, name, place in _named_nodes(cluster.platform):
+        if name not in known:
+            message = f'{what} the node "{name}", which has no file in inventory/'
+            yield unknown("unknown-node", message, name, known, "nodes", place)
+
+
+def _named_nodes(platform: Platform) -> Iterator[tuple[str, str, Place]]:
+    """What names a node, the name, and where."""
+    for name, guest in platform.guests.items():
+        yield f"guest {name} runs on", guest.node, platform_place("guests", name, "node")
+        for job in guest.replication:
+            place = platform_place("guests", name, "replication", job.position, "target")
+            yield f"guest {name} is replicated to", job.target, place
+    for name in platform.workers:
+        yield "workers names", name, platform_place("workers", name, on="key")
+    for name in platform.gpu_vm.overrides if platform.gpu_vm else ():
+        yield "gpu_vm.overrides names", name, platform_place("gpu_vm", "overrides", name, on="key")
+
+
+def drivers(cluster: Cluster) -> Iterator[Diagnostic]:
+    """The driver generation of the GPU VMs is one of ``drivers``."""
+    if cluster.platform is None or cluster.platform.gpu_vm is None:
+        return
+    wanted, known = cluster.platform.gpu_vm.driver_generation, cluster.platform.drivers
+    if wanted not in known:
+        message = f'GPU VMs want the driver generation "{wanted}", which drivers in {PLATFORM_FILE} does not have'
+        place = platform_place("gpu_vm", "driver_generation")
+        yield unknown("unknown-driver", message, wanted, known, "driver generations", place)
+
+
+def storages(cluster: Cluster) -> Iterator[Diagnostic]:
+    """Every disk lies on a storage of ``storage``."""
+    if cluster.platform is None:
+        return
+    known = cluster.platform.storage
+    for what, name, place in _named_storages(cluster.platform):
+        if name not in known:
+            message = f'{what} on the storage "{name}", which storage in {PLATFORM_FILE} does not have'
+            yield unknown("unknown-storage", message, name, known, "storages", place)
+
+
+def _named_storages(platform: Platform) -> Iterator[tuple[str, str, Place]]:
+    for name, guest in platform.guests.items():
+        yield f"guest {name} lies", guest.storage, platform_place("guests", name, "storage")
+    if platform.gpu_vm is None:
+        return
+    yield "GPU VMs lie", platform.gpu_vm.storage, platform_place("gpu_vm", "storage")
+    for name, override in platform.gpu_vm.overrides.items():
+        if override.storage is not None:
+            place = platform_place("gpu_vm", "overrides", name, "storage")
+            yield f"the GPU VM of {name} lies", override.storage, place

@@ -1,0 +1,119 @@
+"""Names that engines, models and roles use for one another have to exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from knaster.checks.common import NO_NODES, node_names, slot_place, unknown
+from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster, models_place, platform_place, role_place
+from knaster.diagnostics import Diagnostic
+
+
+def role_engines(cluster: Cluster) -> Iterator[Diagnostic]:
+    """``needs.engine`` is an engine of the catalog."""
+    if cluster.roles is None or cluster.catalog is None:
+        return
+    known = cluster.catalog.engines
+    for name, role in cluster.roles.items():
+        engine = role.needs.engine
+        if engine not in known:
+            message = f'role {name} needs the engine "{engine}", which {MODELS_FILE} does not have'
+            yield unknown("unknown-engine", message, engine, known, "engines", role_place(name, "needs", "engine"))
+
+
+def model_engines(cluster: Cluster) -> Iterator[Diagnostic]:
+    """The engines of a model are engines of the catalog."""
+    if cluster.catalog is None:
+        return
+    known = cluster.catalog.engines
+    for name, model in cluster.catalog.models.items():
+        for engine in model.engines:
+            if engine not in known:
+                message = f'model {name} names the engine "{engine}", which {MODELS_FILE} does not have'
+                place = models_place("models", name, "engines")
+                yield unknown("unknown-engine", message, engine, known, "engines", place)
+
+
+def policy_engines(cluster: Cluster) -> Iterator[Diagnostic]:
+    """The engines that a card policy allows are engines of the catalog."""
+    if cluster.platform is None or cluster.catalog is None:
+        return
+    known = cluster.catalog.engines
+    for card, policy in cluster.platform.cards.items():
+        for engine in policy.engines or ():
+            if engine not in known:
+                message = f'the policy for card {card} names the engine "{engine}", which {MODELS_FILE} does not have'
+                place = platform_place("cards", card, "engines")
+                yield unknown("unknown-engine", message, engine, known, "engines", place)
+
+
+def share_targets(cluster: Cluster) -> Iterator[Diagnostic]:
+    """``share_with`` names a role."""
+    known = cluster.roles or {}
+    for name, role in known.items():
+        target = role.share_with
+        if target is not None and target not in known:
+            message = f'role {name} shares with "{target}", which {ROLES_FILE} does not have'
+            yield unknown("unknown-role", message, target, known, "roles", role_place(name, "share_with"))
+
+
+def pins(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A ``pin`` names a node, or a node and the index of one of its cards."""
+    if NO_NODES in cluster.broken:
+        return
+    known = node_names(cluster)
+    loaded = {node.name: node for node in cluster.nodes}
+    for name, role in (cluster.roles or {}).items():
+        if role.pin is None:
+            continue
+        target, slash, index = role.pin.partition("/")
+        place = role_place(name, "pin")
+        if target not in known:
+            message = f'role {name} is pinned to the node "{target}", which has no file in inventory/'
+            yield unknown("unknown-node", message, target, known, "nodes", place)
+        elif slash and target in loaded and index not in (cards := [str(gpu.index) for gpu in loaded[target].gpus]):
+            have = f"cards of {target}: {', '.join(f'{target}/{one}' for one in cards)}" if cards else None
+            message = f"role {name} is pinned to {role.pin}, but {target} has no card {index}"
+            yield Diagnostic("unknown-card", message, place, hint=have or f"{target} has no cards: pin another node")
+
+
+def role_guests(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A role's ``guest`` is a container of the platform."""
+    if cluster.platform is None:
+        return
+    known = cluster.platform.guests
+    for name, role in (cluster.roles or {}).items():
+        if role.guest is not None and role.guest not in known:
+            message = f'role {name} runs in the guest "{role.guest}", which {PLATFORM_FILE} does not have'
+            yield unknown("unknown-guest", message, role.guest, known, "guests", role_place(name, "guest"))
+
+
+def slot_models(cluster: Cluster) -> Iterator[Diagnostic]:
+    """The model that a slot names is in the catalog."""
+    if cluster.catalog is None:
+        return
+    known = cluster.catalog.models
+    for name, role in (cluster.roles or {}).items():
+        for slot in role.slots:
+            if slot.model is not None and slot.model not in known:
+                message = f'slot {slot.name} names the model "{slot.model}", which {MODELS_FILE} does not have'
+                yield unknown(
+                    "unknown-model", message, slot.model, known, "models", slot_place(name, slot.position, "model")
+                )
+
+
+def fallbacks(cluster: Cluster) -> Iterator[Diagnostic]:
+    """Every entry of a fallback chain is a slot or an external endpoint."""
+    if cluster.platform is None:
+        return
+    roles = cluster.roles or {}
+    known = {slot.name for role in roles.values() for slot in role.slots} | set(cluster.platform.external)
+    for name, role in roles.items():
+        for slot in role.slots:
+            for entry_at, entry in enumerate(slot.fallback):
+                if entry not in known:
+                    message = (
+                        f'slot {slot.name} falls back to "{entry}", which is neither a slot nor an external endpoint'
+                    )
+                    place = slot_place(name, slot.position, "fallback", entry_at)
+                    yield unknown("unknown-fallback", message, entry, known, "slots and endpoints", place)

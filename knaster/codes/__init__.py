@@ -1,0 +1,13 @@
+"""Every diagnostic code with what it means, why it is asked, and the way out: the text of ``knaster explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from knaster.codes import files, fleet, output, roles
+from knaster.codes.explanation import Explanation
+
+__all__ = ["CODES", "Explanation"]
+
+CODES: Mapping[str, Explanation] = {**files.CODES, **fleet.CODES, **roles.CODES, **output.CODES}
+"""By code, in groups: reading files, the fleet, roles and slots, generated files."""

@@ -1,0 +1,80 @@
+"""Where a result goes: standard output or a file, in the chosen format. The only writer of results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from pathlib import Path
+
+from knaster.diagnostics import WorldError
+from knaster.reports.blocks import Report, Style
+
+
+def show(args: argparse.Namespace, report: Report) -> None:
+    """Render the report as the arguments ask and write it."""
+    write(args.output, text_of(args, report))
+
+
+def text_of(args: argparse.Namespace, report: Report) -> str:
+    """The report in the chosen format; the other formats are not even imported."""
+    if args.format == "json":
+        from knaster.reports import json
+
+        return json.render(report)
+    if args.format == "markdown":
+        from knaster.reports import markdown
+
+        return markdown.render(report)
+    from knaster.reports import text
+
+    return text.render(report, Style(_colored(args), args.quiet, args.verbose))
+
+
+def write(output: str, text: str) -> None:
+    """Write a result to standard output (``-``) or, all or nothing, to a file. Raises WorldError where that fails."""
+    try:
+        if output == "-":
+            _to_stdout(text)
+        else:
+            _to_file(Path(output), text.encode("utf-8", "backslashreplace"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = "standard output" if output == "-" else output
+        raise WorldError(f"cannot write {where}: {error.strerror or error}") from error
+
+
+def _to_stdout(text: str) -> None:
+    if sys.stdout is None:
+        raise WorldError("standard output is closed", "write to a file with -o FILE")
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
+def _to_file(path: Path, data: bytes) -> None:
+    """By a temporary file beside it: a reader sees the old or the new. Devices and FIFOs are written straight."""
+    try:
+        special = not stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        special = False
+    if special:
+        path.write_bytes(data)
+        return
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _colored(args: argparse.Namespace) -> bool:
+    if args.color != "auto":
+        return bool(args.color == "always")
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or args.output != "-"
+    return not plain and sys.stdout is not None and sys.stdout.isatty()

@@ -1,0 +1,72 @@
+"""`knaster placement plan`: the plan, one role explained, or what a failure would do."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from knaster.cluster import Catalog, Cluster
+from knaster.commands.common import Survey, survey
+from knaster.commands.output import show
+from knaster.diagnostics import WorldError
+from knaster.failure import without
+from knaster.placement.explain import explain
+from knaster.planned import Planned
+from knaster.reports import placement, validation
+from knaster.reports.blocks import Report
+
+
+def run(args: argparse.Namespace) -> int:
+    """1 on any error, an unplaced ``required`` role among them; 2 for a role, node or card that does not exist."""
+    found = survey(args)
+    planned = found.evaluation.planned
+    if planned is None:
+        text = "no plan: the inputs did not load"
+        report = validation.refused("placement plan", found.evaluation, found.files, text)
+    elif args.explain is not None:
+        report = _explained(found, planned, args.explain)
+    elif args.without is not None:
+        report = _without(found, planned, args.without)
+    else:
+        report = placement.report(found.evaluation, planned.plan, found.files)
+    show(args, report)
+    return 0 if found.evaluation.ok else 1
+
+
+def _explained(found: Survey, planned: Planned, role: str) -> Report:
+    cluster = planned.cluster
+    roles, models = cluster.roles or {}, cluster.catalog or Catalog()
+    _known("role", role, roles)
+    lines = explain(role, cluster.nodes, roles, models, platform=cluster.platform, current=planned.current)
+    return placement.explained(found.evaluation, role, lines, found.files)
+
+
+def _without(found: Survey, planned: Planned, target: str) -> Report:
+    node, index = _target(planned.cluster, target)
+    changes = without(planned.cluster, planned.plan, node, index)
+    return placement.lost(found.evaluation, target, changes, found.files)
+
+
+def _target(cluster: Cluster, target: str) -> tuple[str, int | None]:
+    name, _, index = target.partition("/")
+    nodes = {node.name: node for node in cluster.nodes}
+    _known("node", name, nodes)
+    if not index and "/" not in target:
+        return name, None
+    indices = [str(gpu.index) for gpu in nodes[name].gpus]
+    if not re.fullmatch(r"[0-9]+", index) or index not in indices:
+        have = f"it has {', '.join(indices)}" if indices else "it has none"
+        raise WorldError(f'{name} has no card with index "{index}"', have)
+    return name, int(index)
+
+
+def _known(kind: str, name: str, names: Iterable[str]) -> None:
+    """Raises WorldError (exit status 2: a question that cannot be answered) for an unknown name."""
+    known = sorted(names)
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        raise WorldError(
+            f'there is no {kind} "{name}"', f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+        )

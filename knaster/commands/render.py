@@ -1,0 +1,56 @@
+"""`knaster render [--check]`: make ``generated/`` what the inputs say, or report how it differs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from knaster.adapters import files as adapter
+from knaster.adapters import generation, git
+from knaster.commands.common import Survey, survey
+from knaster.commands.output import show
+from knaster.diagnostics import Diagnostic
+from knaster.guest_list import LISTS, vanished
+from knaster.reports import rendering, validation
+from knaster.reports.blocks import Report
+
+
+def run(args: argparse.Namespace) -> int:
+    """1 on any error, and with ``--check`` when ``generated/`` is not up to date; then nothing was written."""
+    generation.finish(Path(args.directory))
+    found = survey(args)
+    if not found.evaluation.ok:
+        text = "generated/ was not compared" if args.check else "nothing was written"
+        return _no(args, validation.refused("render", found.evaluation, found.files, text))
+    if refusals := _refusals(found, check=args.check):
+        return _no(args, rendering.refused(found.evaluation, refusals))
+    texts = found.evaluation.generated
+    if args.check:
+        findings = generation.check(found.root, texts)
+        show(args, rendering.checked(found.evaluation, len(texts), findings))
+        return 1 if findings else 0
+    show(args, rendering.written(found.evaluation, texts, generation.write(found.root, texts)))
+    return 0
+
+
+def _no(args: argparse.Namespace, report: Report) -> int:
+    show(args, report)
+    return 1
+
+
+def _refusals(found: Survey, *, check: bool) -> tuple[Diagnostic, ...]:
+    """What forbids replacing ``generated/`` although the inputs are right."""
+    empty = vanished(_previous(found.root), found.evaluation.documents)
+    blocked: Iterable[Diagnostic] = () if check else generation.blockers(found.root)
+    return (*((empty,) if empty else ()), *blocked)
+
+
+def _previous(root: Path) -> dict[str, str]:
+    """The guest lists of the last generation: as they lie there, else as HEAD has them."""
+    there = adapter.read(root, generated=True)
+    texts = {path: entry for path in LISTS if isinstance(entry := there.get(f"generated/{path}"), str)}
+    if texts or not git.inside_git(root):
+        return texts
+    committed = {path: git.head_file(root, f"generated/{path}") for path in LISTS}
+    return {path: text for path, text in committed.items() if text is not None}

@@ -1,0 +1,205 @@
+"""Strict YAML with positions: the only file that imports ``yaml``.
+
+One dialect that every reader agrees on: plain scalars as in `knaster.scalars`; no duplicate keys, anchors, aliases,
+merge keys, tags, tabs, conflict markers or second documents; a mapping at the root; bounds on size, depth and digits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from knaster import nodes, source, syntax, tokens
+from knaster.diagnostics import Diagnostic, Place, Related
+from knaster.nodes import Value
+from knaster.source import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Value", "locate", "parse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A YAML file that obeys the rules: its path and its data, in the order of the file."""
+
+    path: str
+    data: dict[str, Value]
+
+
+def parse(path: str, text: str, *, max_bytes: int = MAX_BYTES) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+    """The document, or None with at least one error; diagnostics have line and column and are in the order of the file.
+
+    Total: any text gives a result, never an exception. A syntax error is the only diagnostic of its file.
+    """
+    text = source.normalise(text)
+    problems = source.refuse(path, text, max_bytes)
+    tabs = source.tabs(path, text)
+    if problems:
+        return None, _sorted(problems, tabs if problems[0].code == "yaml-encoding" else ())
+    scan = tokens.Scan()
+    try:
+        scan = _scan(path, text)
+        if not scan.composable:
+            return None, _sorted(tabs, scan.diagnostics)
+        root, second = _compose(path, text)
+    except _errors() as error:
+        # A tab breaks the syntax more often than not; an alias or a tag that means nothing is refused already.
+        refused = scan.diagnostics if re.search("undefined|second occurrence", str(error)) else ()
+        return None, tabs or _sorted(refused) or (syntax.diagnostic(path, error),)
+    data, problems = nodes.to_data(path, root)
+    found = _sorted(tabs, scan.diagnostics, second, () if second and not data else problems)
+    return (None, found) if found else (Document(path, data), ())
+
+
+def locate(text: str, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics of one file with line and column filled in from their routes, related places of that file too.
+
+    A route that leads nowhere gives the position of the last parent that exists. Places that have a line keep it. Text
+    that does not parse leaves everything as it was.
+    """
+    given = tuple(diagnostics)
+    root = _tree(source.normalise(text))
+    if root is None:
+        return given
+    position = nodes.finder(root)
+
+    def located(place: Place, file: str) -> Place:
+        if place.line or place.file != file:
+            return place
+        line, column = position(place)
+        return replace(place, line=line, column=column)
+
+    def one(diagnostic: Diagnostic) -> Diagnostic:
+        place = diagnostic.place
+        if place is None:
+            return diagnostic
+        related = tuple(Related(located(item.place, place.file), item.message) for item in diagnostic.related)
+        return replace(diagnostic, place=located(place, place.file), related=related)
+
+    return tuple(map(one, given))
+
+
+def _sorted(*parts: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """In the order of the file, and not more than anybody reads."""
+
+    def position(diagnostic: Diagnostic) -> tuple[int, int]:
+        place = diagnostic.place or Place("")
+        return place.line, place.column
+
+    found = sorted((diagnostic for part in parts for diagnostic in part), key=position)
+    if len(found) > MAX_PROBLEMS:
+        last = found[MAX_PROBLEMS - 1]
+        more = f"{last.message} (and at least {len(found) - MAX_PROBLEMS} more problems in this file)"
+        found[MAX_PROBLEMS - 1 :] = [replace(last, message=more)]
+    return tuple(found)
+
+
+def _tree(text: str) -> Any:
+    """The root node, or None where the text cannot be parsed (or is empty)."""
+    if source.refuse("", text, len(text) * 4):
+        return None
+    try:
+        return _compose("", text)[0] if _scan("", text).composable else None
+    except _errors():
+        return None
+
+
+def _scan(path: str, text: str) -> tokens.Scan:
+    if not tokens.suspicious(text):
+        return tokens.Scan()
+    return tokens.scan(path, _tokens(text))
+
+
+def _tokens(text: str) -> Iterator[Any]:
+    parser = _parser()(text)
+    while parser.check_token():
+        yield parser.get_token()
+
+
+def _compose(path: str, text: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """The root node of the first document (None if there is none), and a diagnostic if another document follows."""
+    parser = _parser()(text)
+    root = parser.get_node() if parser.check_node() else None
+    if root is None or not parser.check_node():
+        return root, ()
+    return root, (_second(path, text),)
+
+
+def _second(path: str, text: str) -> Diagnostic:
+    """The diagnostic for a second document, placed at the marker that begins it."""
+    place = Place(path, line=1, column=1)
+    begun = False
+    for token in _tokens(text):
+        if begun and token.id == "<document start>":
+            place = Place(path, line=token.start_mark.line + 1, column=token.start_mark.column + 1)
+            break
+        begun = begun or token.id not in {"<stream start>", "<directive>"}
+    return Diagnostic("yaml-documents", "a second document begins here", place, hint="one document to a file")
+
+
+@cache
+def _errors() -> tuple[type[Exception], ...]:
+    """What parsing raises on bad text: PyYAML's own errors, and those of its Python parser on deep or absurd input."""
+    import yaml  # start-up budget
+
+    return yaml.YAMLError, RecursionError, ValueError, OverflowError
+
+
+def _parser() -> Any:
+    """The parser class: libyaml's, else PyYAML's own."""
+    import yaml  # start-up budget
+
+    return _fast() if yaml.__with_libyaml__ else _slow()
+
+
+class _NoTags:
+    """Neither tags nor path resolvers: they are a third of the time that composing takes."""
+
+    def resolve(self, _kind: object, _value: object, _implicit: object) -> None:
+        return None
+
+    def descend_resolver(self, _parent: object, _index: object) -> None:
+        return None
+
+    def ascend_resolver(self) -> None:
+        return None
+
+
+@cache
+def _fast() -> Any:
+    from yaml.cyaml import CParser  # type: ignore[attr-defined]  # there where libyaml is
+
+    class Fast(_NoTags, CParser):
+        pass
+
+    return Fast
+
+
+@cache
+def _slow() -> Any:
+    from yaml.composer import Composer
+    from yaml.error import MarkedYAMLError
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner
+
+    class Slow(_NoTags, Reader, Scanner, Parser, Composer):
+        def __init__(self, text: str) -> None:
+            Reader.__init__(self, text)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+            Composer.__init__(self)
+
+        def scan_flow_scalar(self, style: str) -> Any:
+            """libyaml refuses "\\ud800" and codes that are too large; PyYAML's scanner lets them pass or fails."""
+            mark = self.get_mark()
+            try:
+                token = super().scan_flow_scalar(style)
+                token.value.encode()
+            except (ValueError, OverflowError):
+                raise MarkedYAMLError(problem="invalid Unicode character escape", problem_mark=mark) from None
+            return token
+
+    return Slow

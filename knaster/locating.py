@@ -1,0 +1,43 @@
+"""Routes to lines: each file that a diagnostic speaks of is composed once more, and all its places are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from knaster import document
+from knaster.diagnostics import Diagnostic, Place, Related
+
+
+def locate(texts: Mapping[str, str], diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics with line and column wherever their file is among `texts`; order is kept."""
+    given = tuple(diagnostics)
+    wanted: dict[str, dict[Place, None]] = {}
+    for place in _places(given):
+        if not place.line and place.file in texts:
+            wanted.setdefault(place.file, {})[place] = None
+    known: dict[Place, Place] = {}
+    for file, places in wanted.items():
+        known.update(_found(texts[file], tuple(places)))
+    return tuple(_with(diagnostic, known) for diagnostic in given) if known else given
+
+
+def _places(diagnostics: Iterable[Diagnostic]) -> Iterator[Place]:
+    for diagnostic in diagnostics:
+        if diagnostic.place is not None:
+            yield diagnostic.place
+        for related in diagnostic.related:
+            yield related.place
+
+
+def _found(text: str, places: tuple[Place, ...]) -> Iterator[tuple[Place, Place]]:
+    """Each place beside its located self."""
+    bearers = tuple(Diagnostic("", "", place) for place in places)
+    for place, bearer in zip(places, document.locate(text, bearers), strict=True):
+        yield place, bearer.place or place
+
+
+def _with(diagnostic: Diagnostic, known: Mapping[Place, Place]) -> Diagnostic:
+    place = diagnostic.place
+    related = tuple(Related(known.get(item.place, item.place), item.message) for item in diagnostic.related)
+    return replace(diagnostic, place=known.get(place, place) if place else None, related=related)

@@ -1,0 +1,120 @@
+"""The spine: files in, one `Evaluation` out. Pure and total; commands select from the result and compute nothing.
+
+files -> load -> checks -> plan -> checks of the plan -> documents -> their schemas -> located, sorted diagnostics
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from knaster import document, renderers, schema
+from knaster.checks import CHECKS, PLAN_CHECKS
+from knaster.cluster import Cluster
+from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
+from knaster.filenames import is_input
+from knaster.files import Files
+from knaster.guests import expand
+from knaster.loader import load
+from knaster.locating import locate
+from knaster.placement import plan
+from knaster.placement.result import PlacementPlan
+from knaster.planned import Planned
+from knaster.version import __version__
+
+PLACEMENT_FILE = "generated/placement.yaml"
+_PLACEMENT_BOUND = 64 * 1024 * 1024
+_BUG = "This is a bug in knaster."
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything known about one set of files.
+
+    ``planned`` is None, and ``documents`` empty, when a file did not load. ``documents`` holds the data of each
+    generated file by its path below ``generated/``; ``generated`` their text, made when first asked for.
+    """
+
+    cluster: Cluster
+    digest: str
+    diagnostics: tuple[Diagnostic, ...]
+    planned: Planned | None
+    documents: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing forbids rendering."""
+        return not has_errors(self.diagnostics)
+
+    @cached_property
+    def generated(self) -> Mapping[str, str]:
+        """Path below ``generated/`` to text, ``manifest.json`` included; empty when there is an error."""
+        if not self.ok:
+            return {}
+        return renderers.render(self.documents, input_digest=self.digest, version=__version__)
+
+
+def evaluate(files: Files, current: PlacementPlan | None = None) -> Evaluation:
+    """Load, check, plan and render (to data) `files`. Never raises, whatever the files hold.
+
+    `current` is the placement in force: what is still equally good stays where it is.
+    """
+    loaded = load(files)
+    cluster = loaded.cluster
+    found = [*loaded.diagnostics, *(diagnostic for check in CHECKS for diagnostic in check(cluster))]
+    planned = _plan(cluster, current)
+    documents: Mapping[str, Mapping[str, Any]] = {}
+    if planned is not None:
+        found += (diagnostic for check in PLAN_CHECKS for diagnostic in check(planned))
+        documents = renderers.documents(planned)
+        if not has_errors(found):  # what wrong inputs make need not fit, and is never written
+            found += _proved(documents)
+    return Evaluation(cluster, loaded.digest, arranged(files, found), planned, documents)
+
+
+def arranged(files: Files, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Located in their files, sorted, each once."""
+    inputs = {path: text for path, text in files.items() if isinstance(text, str) and is_input(path)}
+    return tuple(sorted(dict.fromkeys(locate(inputs, diagnostics)), key=order))
+
+
+def placement_in_force(text: str) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
+    """The plan that the text of a ``placement.yaml`` holds; None and one warning when it cannot be read."""
+    parsed, problems = document.parse(PLACEMENT_FILE, text, max_bytes=_PLACEMENT_BOUND)
+    if parsed is not None:
+        problems = schema.check("placement", PLACEMENT_FILE, parsed.data)
+        if not problems:
+            return renderers.placement_from(parsed.data), ()
+    first = problems[0]
+    return None, (
+        Diagnostic(
+            "current-unreadable",
+            f"the placement in force cannot be read, so the plan is made without it: {first.message}",
+            first.place,
+            Severity.WARNING,
+            hint="roles may move between equally good cards; restore the file from git, or render again",
+        ),
+    )
+
+
+def _plan(cluster: Cluster, current: PlacementPlan | None) -> Planned | None:
+    if cluster.broken or cluster.catalog is None or cluster.roles is None:
+        return None
+    answer = plan(cluster.nodes, cluster.roles, cluster.catalog, platform=cluster.platform, current=current)
+    return Planned(cluster, expand(cluster.nodes, cluster.platform), answer, current)
+
+
+def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
+    """Every output against its schema, in the same run: a mismatch is ours, never the user's."""
+    return [
+        Diagnostic(
+            "internal-output",
+            f"{_BUG} generated/{path} does not match its schema: {problem.message}",
+            Place(f"generated/{path}", problem.place.route if problem.place else ()),
+            hint="report it with the inputs that caused it; nothing was written",
+        )
+        for path, data in documents.items()
+        for problem in schema.check(renderers.KINDS[path], f"generated/{path}", data)
+    ]

@@ -1,0 +1,88 @@
+"""``registry.yaml``: the slots with their endpoints, and the external endpoints where fallback chains end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from knaster.cluster import External
+from knaster.guests import Guest
+from knaster.planned import Planned
+from knaster.renderers.known import Data, known
+from knaster.slots import Endpoint, SlotView, slot_views
+
+
+@dataclass(frozen=True, slots=True)
+class _Fleet:
+    """What an endpoint's labels need: guests by name, and the nodes of the Proxmox cluster."""
+
+    guests: Mapping[str, Guest]
+    proxmox: frozenset[str]
+
+
+def registry(planned: Planned) -> Data:
+    """The data of ``registry.yaml``; slots and external endpoints sorted by name."""
+    cluster = planned.cluster
+    fleet = _Fleet(
+        guests={guest.name: guest for guest in planned.guests},
+        proxmox=frozenset(node.name for node in cluster.nodes if node.platform == "proxmox"),
+    )
+    external = cluster.platform.external if cluster.platform else {}
+    return {
+        "slots": {view.name: _slot(view, fleet) for view in slot_views(planned)},
+        "external": {name: _external(endpoint) for name, endpoint in sorted(external.items())},
+    }
+
+
+def _slot(view: SlotView, fleet: _Fleet) -> Data:
+    share = view.vram_share
+    return known(
+        {
+            "role": view.role,
+            "kinds": list(view.kinds),
+            "engine": view.engine,
+            "processor": view.processor,
+            "model": view.model,
+            "models": list(view.models),
+            "state": view.state,
+            "reason": view.reason,
+            "endpoints": [_endpoint(endpoint, fleet) for endpoint in view.endpoints],
+            "fallback": list(view.fallback),
+            "excludes": list(view.excludes),
+            "excludes_roles": list(view.excludes_roles),
+            "concurrent": list(view.concurrent),
+            "vram_share": {"alone": share.alone, "shared": share.shared} if share else None,
+        }
+    )
+
+
+def _endpoint(endpoint: Endpoint, fleet: _Fleet) -> Data:
+    guest = fleet.guests.get(endpoint.guest) if endpoint.guest else None
+    return known(
+        {
+            "backend": _backend(endpoint, guest),
+            "node": endpoint.node,
+            "guest": endpoint.guest,
+            "host": endpoint.host,
+            "port": endpoint.port,
+            "gpu_indices": list(endpoint.gpu_indices),
+            "labels": _labels(endpoint, guest, fleet),
+        }
+    )
+
+
+def _backend(endpoint: Endpoint, guest: Guest | None) -> str:
+    if endpoint.worker:
+        return "worker"
+    return guest.kind if guest else "host"
+
+
+def _labels(endpoint: Endpoint, guest: Guest | None, fleet: _Fleet) -> Data | None:
+    """Ops labels, for nodes of the Proxmox cluster only: a workstation has neither."""
+    if endpoint.node not in fleet.proxmox:
+        return None
+    return known({"pve_node": endpoint.node, "vmid": guest.vmid if guest else None})
+
+
+def _external(endpoint: External) -> Data:
+    return known({"url": endpoint.url, "credential_env": endpoint.credential_env})

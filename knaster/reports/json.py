@@ -1,0 +1,43 @@
+"""Reports as JSON: one object per command, stable keys, ASCII (so that no byte of data reaches a terminal as it is)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from knaster.diagnostics import Diagnostic, Place
+from knaster.redact import redact
+from knaster.reports.blocks import Report
+
+
+def render(report: Report) -> str:
+    """The report's data, secrets masked, with a final line break."""
+    return json.dumps(_masked(report.data), indent=2, ensure_ascii=True) + "\n"
+
+
+def diagnostic(item: Diagnostic) -> dict[str, Any]:
+    """``{code, severity, message, file, line, column, hint, related}``; what is not known is null."""
+    return {
+        "code": item.code,
+        "severity": item.severity.value,
+        "message": item.message,
+        **_place(item.place),
+        "hint": item.hint,
+        "related": [{**_place(related.place), "message": related.message} for related in item.related],
+    }
+
+
+def _place(place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {"file": None, "line": None, "column": None}
+    return {"file": place.file, "line": place.line or None, "column": place.column or None}
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _masked(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    return value

@@ -1,0 +1,139 @@
+"""The documents: every command in them runs and prints what they show; every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from knaster.arguments import HELP
+from knaster.cli import main
+from tests.test_cli import git
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+
+
+def name(path: Path) -> str:
+    """The document's path below the repository."""
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", path.read_text("utf-8"))
+
+
+def commands(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a document's console blocks, with the output shown below it."""
+    for block in blocks(path, "console"):
+        for part in re.split(r"(?m)^\$ ", block)[1:]:
+            command, *output = part.rstrip("\n").split("\n")
+            yield command, output
+
+
+def pattern(output: list[str]) -> str:
+    """Shown output as a pattern: a line ``...`` stands for any lines, ``...`` at a line's end for its rest."""
+    parts = []
+    for line in output:
+        if line == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            head = line.removesuffix("...")
+            parts.append(re.escape(head) + (".*" if head != line else "") + r"\n")
+    return "".join(parts)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This repository's data in a git repository of its own, as the working directory."""
+    for folder in ("inventory", "catalog", "schemas"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "config", "user.name", "t")
+    git(tmp_path, "config", "user.email", "t@example.org")
+    git(tmp_path, "config", "commit.gpgsign", "false")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "fleet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_command_of_the_readme_does_what_it_shows(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = 0
+    for command, output in commands(ROOT / "README.md"):
+        words = shlex.split(command)
+        if words[0] == "make":
+            assert re.search(rf"(?m)^{words[1]}:", MAKEFILE), command
+            continue
+        if words[0] == "git":
+            subprocess.run(words, cwd=fleet, check=True, capture_output=True)
+            continue
+        assert words[0] == "knaster", f"the test does not know how to run: {command}"
+        capsys.readouterr()
+        assert main(words[1:]) == 0, command
+        shown = capsys.readouterr().out
+        assert not output or re.fullmatch(pattern(output), shown), f"{command}\n{shown}"
+        ran += 1
+    assert ran >= 8
+
+
+def test_the_error_in_the_readme_is_the_one_that_is_printed(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shown,) = blocks(ROOT / "README.md", "text")
+    roles = fleet / "catalog/roles.yaml"
+    roles.write_text(roles.read_text("utf-8").replace("min_vram_gb", "min_vram", 1), "utf-8")
+    assert main(["validate", "-q"]) == 1
+    assert capsys.readouterr().out.startswith(shown)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_the_python_in_the_readme_runs() -> None:
+    (code,) = blocks(ROOT / "README.md", "python")
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert '"embedding"' in str(names["placement"])
+
+
+def test_only_the_readme_has_commands_to_run() -> None:
+    assert [name(path) for path in DOCUMENTS if blocks(path, "console")] == ["README.md"]
+
+
+def test_the_make_targets_that_documents_name_exist() -> None:
+    named = {
+        target for path in DOCUMENTS for target in re.findall(r"(?m)(?:^ {4}|`)make ([a-z]+)", path.read_text("utf-8"))
+    }
+    assert named >= {"run", "test", "lint", "lock"}
+    assert {target for target in named if not re.search(rf"(?m)^{target}:", MAKEFILE)} == set()
+
+
+def test_the_readme_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    table = HELP.partition("commands:\n")[2].partition("options")[0]
+    names = re.findall(r"(?m)^  ([a-z ]+?)(?: \[|  )", table)
+    assert names == ["validate", "placement plan", "render", "explain"]
+    assert all(f"knaster {command}" in text for command in names)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text("utf-8")):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/decisions").glob("*.md")), ids=name)
+def test_a_decision_has_its_three_parts(path: Path) -> None:
+    text = path.read_text("utf-8")
+    number = int(path.name[:4])
+    assert text.startswith(f"# {number}. ")
+    assert [f"**{part}.**" in text for part in ("Context", "Decision", "Consequence")] == [True, True, True]
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    numbers = sorted(int(path.name[:4]) for path in (ROOT / "docs/decisions").glob("*.md"))
+    assert numbers == list(range(1, len(numbers) + 1))

@@ -1,0 +1,73 @@
+"""Packaging: one version, and lock files that hold everything with hashes and name no index."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import knaster
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def plain(name: str) -> str:
+    """A requirement's normalised name."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=!~\[; ]", name)[0]).lower()
+
+
+def locked(file: str) -> dict[str, str]:
+    """Name to the whole entry of each package in a lock file."""
+    entries = re.findall(r"(?m)^([A-Za-z0-9_.-]+)==(.*(?:\n    .*)*)", (ROOT / file).read_text("utf-8"))
+    return {plain(name): entry for name, entry in entries}
+
+
+@pytest.mark.parametrize("file", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_has_a_hash_for_everything_and_no_address(file: str) -> None:
+    packages = locked(file)
+    assert packages
+    assert all("--hash=sha256:" in entry for entry in packages.values())
+    assert "http" not in (ROOT / file).read_text("utf-8")
+
+
+def test_the_locks_hold_what_the_project_asks_for() -> None:
+    runtime = {plain(name) for name in PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["build"]}
+    extras = {plain(name) for name in PROJECT["project"]["optional-dependencies"]["dev"]}
+    assert runtime - locked("requirements.lock").keys() == set()
+    assert (runtime | extras) - locked("requirements-dev.lock").keys() == set()
+
+
+def test_both_locks_agree() -> None:
+    runtime, development = (
+        {name: entry.split()[0] for name, entry in locked(file).items()}
+        for file in ("requirements.lock", "requirements-dev.lock")
+    )
+    assert runtime.items() <= development.items()
+
+
+def test_the_version_has_one_source() -> None:
+    assert "version" not in PROJECT["project"]
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "knaster/version.py"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", knaster.__version__)
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (ROOT / "knaster/py.typed").exists()
+
+
+def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
+    old = tmp_path / "python-of-old"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = subprocess.run(
+        ["make", "-C", str(ROOT), f"VENV={tmp_path}/venv", f"PYTHON={old}", f"{tmp_path}/venv/.made"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "knaster needs Python 3.11 or newer" in done.stderr
