@@ -14,11 +14,11 @@ from knaster import document, renderers, schema
 from knaster.checks import CHECKS, PLAN_CHECKS
 from knaster.cluster import Cluster
 from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
+from knaster.document.locating import locate
 from knaster.filenames import is_input
 from knaster.files import Files
 from knaster.guests import expand
 from knaster.loader import load
-from knaster.locating import locate
 from knaster.placement import plan
 from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned

@@ -35,6 +35,7 @@ _PRIVATE_KEY = re.compile(
 _TOKEN = re.compile(rf"{_FREE}(?:{_TOKENS})")
 _PVE_TOKEN = re.compile(
     r"(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}![\w.-]{1,64}=[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"[\w.-]{0,4096}"  # what follows without a break is a part of it, not another token that the mask sets free
 )
 
 _HARMLESS = (
@@ -54,7 +55,7 @@ _KEY = (
 )
 _QUOTED = r"\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'"
 _WORD = r"[^\s\"',;&]{4,4096}"
-_ASSIGNED = re.compile(rf"(?i)({_KEY}[\"']?\s{{0,3}}={{1,2}}\s{{0,3}}[\"']?){_HARMLESS}{_WORD}")
+_ASSIGNED = re.compile(rf"(?i)({_KEY}[\"']?\s{{0,3}}={{1,2}}(?!=)\s{{0,3}}[\"']?){_HARMLESS}{_WORD}")
 _FLAG = re.compile(
     rf"(?i)((?<![\w-])--?(?:[A-Za-z0-9]{{1,20}}[-_]){{0,4}}{_KEY}(?:\s{{1,8}}|=)[\"']?){_HARMLESS}(?!-){_WORD}"
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knaster.chains import expand_chain
 from knaster.cluster import Slot
+from knaster.slots.chains import expand_chain
 
 SLOTS = {
     "alone": (),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knaster import document
 from knaster.diagnostics import Diagnostic
-from knaster.document import Document, Value, parse
+from knaster.document import Document, Value, parse, parser
 
 FILE = "inventory/n1.yaml"
 
@@ -33,7 +32,7 @@ note: |
 def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test runs with the C parser and with PyYAML's own."""
     if request.param == "python":
-        monkeypatch.setattr(document, "_fast", document._slow)
+        monkeypatch.setattr(parser, "_fast", parser._slow)
 
 
 def spots(text: str) -> list[tuple[str, int, int]]:

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from knaster import document
 from knaster.diagnostics import Diagnostic, Place
-from knaster.document import locate, parse
+from knaster.document import locate, parse, parser
 from tests.test_document import NODE
 
 FILE = "catalog/models.yaml"
@@ -123,7 +122,7 @@ def test_any_heap_of_yaml_signs(text: str) -> None:
 @settings(deadline=None)
 def test_any_heap_of_yaml_signs_without_libyaml(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(document, "_fast", document._slow)
+        patch.setattr(parser, "_fast", parser._slow)
         total(text)
 
 

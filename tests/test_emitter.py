@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.document import Value, parse
-from knaster.emitter import dump, dump_json
+from knaster.document.emitter import dump, dump_json
 from tests.yaml_readers import READERS, pyyaml, ruamel
 
 NUMBERS = (

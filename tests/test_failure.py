@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knaster.failure import Change, compare, without
 from knaster.pipeline import evaluate
+from knaster.placement.failure import Change, compare, without
 from knaster.placement.result import Assignment, PlacementPlan, Reason, Unplaced
 from tests.repo import PVE44, files
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knaster.diagnostics import Diagnostic, Place, Related, Route
 from knaster.document import Document, Value, locate, parse
-from knaster.emitter import dump
+from knaster.document.emitter import dump
 
 FILE = "inventory/n1.yaml"
 

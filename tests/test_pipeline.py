@@ -10,10 +10,10 @@ import yaml
 
 import knaster
 from knaster import schema
+from knaster.checks.guest_list import vanished
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
+from knaster.document.locating import locate
 from knaster.files import Entry
-from knaster.guest_list import vanished
-from knaster.locating import locate
 from knaster.pipeline import arranged, evaluate, placement_in_force
 from knaster.placement.result import PlacementPlan
 from tests.repo import PVE44, ROLES, files

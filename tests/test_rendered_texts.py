@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knaster import document, schema
-from knaster.emitter import dump
+from knaster.document.emitter import dump
 from knaster.placement.result import Assignment, DisabledGpu, PlacementPlan, Reason, Unplaced
 from knaster.renderers import KINDS, RENDERERS, documents, placement_from, render
 from knaster.renderers.known import HEAD

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.document import parse
-from knaster.scalars import Unclear, is_text, read
+from knaster.document.scalars import Unclear, is_text, read
 from tests.yaml_readers import READERS, pyyaml, ruamel
 
 VALUES = {

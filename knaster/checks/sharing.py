@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from knaster.chains import expand_chain
 from knaster.checks.common import slot_place
 from knaster.cluster import Cluster, Role, Slot, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
 from knaster.share_tree import concurrent_top
+from knaster.slots.chains import expand_chain
 from knaster.units import exact, show
 
 

@@ -11,8 +11,8 @@ from knaster.cluster import Catalog, Cluster
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import WorldError
-from knaster.failure import without
 from knaster.placement.explain import explain
+from knaster.placement.failure import without
 from knaster.planned import Planned
 from knaster.reports import placement, validation
 from knaster.reports.blocks import Report

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from knaster.adapters import files as adapter
 from knaster.adapters import generation, git
+from knaster.checks.guest_list import LISTS, vanished
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import Diagnostic
-from knaster.guest_list import LISTS, vanished
 from knaster.reports import rendering, validation
 from knaster.reports.blocks import Report
 

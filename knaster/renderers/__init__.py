@@ -48,7 +48,7 @@ def documents(planned: Planned) -> dict[str, Data]:
 
 def render(documents: Mapping[str, Mapping[str, Any]], *, input_digest: str, version: str) -> dict[str, str]:
     """The text of every generated file, the manifest included, sorted by path."""
-    from knaster.emitter import dump, dump_json  # start-up budget
+    from knaster.document.emitter import dump, dump_json  # start-up budget
 
     files = {path: dump_json(data) if path.endswith(".json") else dump(data, HEAD) for path, data in documents.items()}
     files[MANIFEST] = dump_json(manifest(files, input_digest=input_digest, version=version))

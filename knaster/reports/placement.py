@@ -7,10 +7,10 @@ from typing import Any
 
 from knaster.cluster import Cluster, Gpu
 from knaster.diagnostics import Diagnostic, Severity
-from knaster.failure import Change, place_name
 from knaster.files import Files
 from knaster.pipeline import Evaluation
 from knaster.placement.explain import Line as Verdict
+from knaster.placement.failure import Change, place_name
 from knaster.placement.result import Assignment, PlacementPlan, Unplaced
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Table, plural
 from knaster.reports.json import diagnostic

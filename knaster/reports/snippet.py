@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from knaster.diagnostics import Place
+from knaster.document.source import normalise
 from knaster.redact import redact
 from knaster.reports.inert import spelled, width
-from knaster.source import normalise
 
 _WIDTH = 100
 

@@ -1,7 +1,7 @@
 """The JSON Schema door: is this data of the right shape, and if not, what exactly is wrong with it?
 
 `jsonschema_rs` accepts, because it costs next to nothing; only data that it refused goes to `jsonschema`, whose errors
-`knaster.schema_errors` turns into diagnostics. The schemas use nothing on which the two disagree (a test compares).
+`knaster.schema.errors` turns into diagnostics. The schemas use nothing on which the two disagree (a test compares).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from knaster.diagnostics import Diagnostic, Place
-from knaster.schema_errors import Refusal, explain
+from knaster.schema.errors import Refusal, explain
 
 Kind = Literal["node", "models", "roles", "platform", "placement", "proxmox", "registry", "tfvars", "manifest"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -41,7 +41,7 @@ def schema(kind: Kind) -> Mapping[str, Any]:
 
     name = f"{kind}.schema.json"
     inside = files("knaster") / "schemas" / name
-    beside = Path(__file__).parent.parent / "schemas" / name
+    beside = Path(__file__).parent.parent.parent / "schemas" / name
     text = (inside if inside.is_file() else beside).read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded

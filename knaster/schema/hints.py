@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from knaster.schema_words import echo
+from knaster.schema.words import echo
 
 Schema = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place
-from knaster.source import MAX_DEPTH
+from knaster.document.source import MAX_DEPTH
 
 _INDENT = "check the indentation of this line and the one above, and quote text that holds quotes or brackets"
 

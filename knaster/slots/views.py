@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from knaster.chains import expand_chain
 from knaster.cluster import Model, Role, Slot, VramShare
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
-from knaster.sharing import Seat, neighbours
+from knaster.slots.chains import expand_chain
+from knaster.slots.meeting import Seat, neighbours
 
 _NO_PLACE = "no place of its role is left for this slot"
 

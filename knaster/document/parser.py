@@ -1,7 +1,8 @@
 """Strict YAML with positions: the only file that imports ``yaml``.
 
-One dialect that every reader agrees on: plain scalars as in `knaster.scalars`; no duplicate keys, anchors, aliases,
-merge keys, tags, tabs, conflict markers or second documents; a mapping at the root; bounds on size, depth and digits.
+One dialect that every reader agrees on: plain scalars as in `knaster.document.scalars`; no duplicate keys, anchors,
+aliases, merge keys, tags, tabs, conflict markers or second documents; a mapping at the root; bounds on size, depth
+and digits.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from knaster import nodes, source, syntax, tokens
 from knaster.diagnostics import Diagnostic, Place, Related
-from knaster.nodes import Value
-from knaster.source import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
+from knaster.document import nodes, source, syntax, tokens
+from knaster.document.nodes import Value
+from knaster.document.source import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Value", "locate", "parse"]
 

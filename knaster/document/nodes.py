@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Related
-from knaster.scalars import Scalar, Unclear, read, shown
-from knaster.source import MAX_DEPTH
-from knaster.tokens import too_deep
+from knaster.document.scalars import Scalar, Unclear, read, shown
+from knaster.document.source import MAX_DEPTH
+from knaster.document.tokens import too_deep
 
 Value = Scalar | list["Value"] | dict[str, "Value"]
 

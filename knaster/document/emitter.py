@@ -14,8 +14,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from knaster.nodes import MAX_KEY
-from knaster.scalars import is_text
+from knaster.document.nodes import MAX_KEY
+from knaster.document.scalars import is_text
 
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 

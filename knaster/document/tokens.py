@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place
-from knaster.source import MAX_DEPTH, MAX_PROBLEMS
+from knaster.document.source import MAX_DEPTH, MAX_PROBLEMS
 
 # More of these than this in a text ask for a look at the tokens; fewer cannot nest deep enough to hurt.
 _MANY = 1000

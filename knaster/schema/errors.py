@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Route
-from knaster.schema_hints import example, missing_hint, near, remedy, respelled, usage
-from knaster.schema_words import echo, joined, kind_of, types, where
+from knaster.schema.hints import example, missing_hint, near, remedy, respelled, usage
+from knaster.schema.words import echo, joined, kind_of, types, where
 
 Schema = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from knaster import document
 from knaster.diagnostics import Diagnostic, Place, Related
+from knaster.document import parser
 
 
 def locate(texts: Mapping[str, str], diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -33,7 +33,7 @@ def _places(diagnostics: Iterable[Diagnostic]) -> Iterator[Place]:
 def _found(text: str, places: tuple[Place, ...]) -> Iterator[tuple[Place, Place]]:
     """Each place beside its located self."""
     bearers = tuple(Diagnostic("", "", place) for place in places)
-    for place, bearer in zip(places, document.locate(text, bearers), strict=True):
+    for place, bearer in zip(places, parser.locate(text, bearers), strict=True):
         yield place, bearer.place or place
 
 

@@ -1,0 +1,61 @@
+"""The fleet as data: frozen dataclasses that know the file they came from."""
+
+from knaster.cluster.catalog import MODELS_FILE, Catalog, Engine, Figure, Model, models_place
+from knaster.cluster.fleet import Cluster
+from knaster.cluster.machines import Cpu, Disk, Gpu, Node, Number, Pci, State
+from knaster.cluster.platform import (
+    PLATFORM_FILE,
+    Assumption,
+    CardPolicy,
+    Driver,
+    External,
+    GpuVm,
+    Image,
+    Lxc,
+    Network,
+    Platform,
+    Replication,
+    VmOverride,
+    Worker,
+    platform_place,
+)
+from knaster.cluster.roles import ROLES_FILE, Needs, Prefer, Role, ShareMode, Slot, VramShare, role_place
+
+__all__ = [
+    "MODELS_FILE",
+    "PLATFORM_FILE",
+    "ROLES_FILE",
+    "Assumption",
+    "CardPolicy",
+    "Catalog",
+    "Cluster",
+    "Cpu",
+    "Disk",
+    "Driver",
+    "Engine",
+    "External",
+    "Figure",
+    "Gpu",
+    "GpuVm",
+    "Image",
+    "Lxc",
+    "Model",
+    "Needs",
+    "Network",
+    "Node",
+    "Number",
+    "Pci",
+    "Platform",
+    "Prefer",
+    "Replication",
+    "Role",
+    "ShareMode",
+    "Slot",
+    "State",
+    "VmOverride",
+    "VramShare",
+    "Worker",
+    "models_place",
+    "platform_place",
+    "role_place",
+]
