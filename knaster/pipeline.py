@@ -12,7 +12,7 @@ from typing import Any
 
 from knaster import document, renderers, schema
 from knaster.checks import CHECKS, PLAN_CHECKS
-from knaster.cluster import Cluster
+from knaster.cluster import Catalog, Cluster
 from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
 from knaster.document.locating import locate
 from knaster.filenames import is_input
@@ -20,6 +20,8 @@ from knaster.files import Files
 from knaster.guests import expand
 from knaster.loader import load
 from knaster.placement import plan
+from knaster.placement.explain import Line, explain
+from knaster.placement.failure import Change, without
 from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned
 from knaster.version import __version__
@@ -54,6 +56,18 @@ class Evaluation:
         if not self.ok:
             return {}
         return renderers.render(self.documents, input_digest=self.digest, version=__version__)
+
+    def explain(self, role: str) -> tuple[Line, ...]:
+        """Every card (or node) that a role could be on, with why or why not. Raises KeyError for an unknown role."""
+        if self.planned is None:
+            return ()
+        cluster, current = self.planned.cluster, self.planned.current
+        roles, models = cluster.roles or {}, cluster.catalog or Catalog()
+        return explain(role, cluster.nodes, roles, models, platform=cluster.platform, current=current)
+
+    def without(self, node: str, gpu_index: int | None = None) -> tuple[Change, ...]:
+        """What the loss of a node, or of one of its cards, does to the plan; nothing for an unknown name."""
+        return without(self.cluster, self.planned.plan, node, gpu_index) if self.planned else ()
 
 
 def evaluate(files: Files, current: PlacementPlan | None = None) -> Evaluation:

@@ -7,12 +7,10 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from knaster.cluster import Catalog, Cluster
+from knaster.cluster import Cluster
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import WorldError
-from knaster.placement.explain import explain
-from knaster.placement.failure import without
 from knaster.planned import Planned
 from knaster.reports import placement, validation
 from knaster.reports.blocks import Report
@@ -36,17 +34,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explained(found: Survey, planned: Planned, role: str) -> Report:
-    cluster = planned.cluster
-    roles, models = cluster.roles or {}, cluster.catalog or Catalog()
-    _known("role", role, roles)
-    lines = explain(role, cluster.nodes, roles, models, platform=cluster.platform, current=planned.current)
-    return placement.explained(found.evaluation, role, lines, found.files)
+    _known("role", role, planned.cluster.roles or {})
+    return placement.explained(found.evaluation, role, found.evaluation.explain(role), found.files)
 
 
 def _without(found: Survey, planned: Planned, target: str) -> Report:
     node, index = _target(planned.cluster, target)
-    changes = without(planned.cluster, planned.plan, node, index)
-    return placement.lost(found.evaluation, target, changes, found.files)
+    return placement.lost(found.evaluation, target, found.evaluation.without(node, index), found.files)
 
 
 def _target(cluster: Cluster, target: str) -> tuple[str, int | None]:

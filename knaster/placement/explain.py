@@ -58,7 +58,9 @@ def _card(board: Board, ask: Ask, card: Card) -> Line:
         return Line(card.node.name, card.gpu.index, name, "chosen", _how(board, ask, card))
     failure = _against(board, ask, card)
     if failure is not None:
-        return Line(card.node.name, card.gpu.index, name, failure.cause, failure.text)
+        why = {"disabled": card.gpu.reason, "state": card.node.reason}.get(failure.cause)
+        text = f"{failure.text}: {why}" if why else failure.text
+        return Line(card.node.name, card.gpu.index, name, failure.cause, text)
     first = ", ".join(one.name for one in sorted(mine, key=lambda one: one.key))
     return Line(card.node.name, card.gpu.index, name, "fits", f"would serve; {first or 'the CPU'} comes first")
 
