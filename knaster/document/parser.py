@@ -8,17 +8,18 @@ and digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from knaster.diagnostics import Diagnostic, Place, Related
+from knaster.diagnostics import Diagnostic, Place, Related, Route
 from knaster.document import nodes, source, syntax, tokens
 from knaster.document.nodes import Value
+from knaster.document.offsets import Span, walk
 from knaster.document.source import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Value", "locate", "parse"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "Value", "locate", "parse", "spans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,16 @@ def locate(text: str, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ..
         return replace(diagnostic, place=located(place, place.file), related=related)
 
     return tuple(map(one, given))
+
+
+def spans(text: str) -> Mapping[Route, Span]:
+    """Where each value of the document stands in `text` as it is, by route; ``()`` is the root.
+
+    Only for text that `parse` accepts: nothing for any other, so that an edit never works on a guess.
+    """
+    if parse("", text)[0] is None:
+        return {}
+    return dict(walk(_compose("", source.normalise(text))[0], text))
 
 
 def _sorted(*parts: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
