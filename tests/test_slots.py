@@ -101,7 +101,7 @@ def test_state_and_reason() -> None:
     fleet = planned(
         role("chat", slots=(slot("up"),)),
         role("gone", slots=(slot("down"),)),
-        assignments=(at("chat", "bare1/0"),),
+        assignments=(at("chat", "bare1/0", "small"),),
         unplaced=(("gone", reason),),
     )
     assert [(v.state, v.reason, v.endpoints) for v in slot_views(fleet) if v.name == "down"] == [
@@ -113,10 +113,17 @@ def test_state_and_reason() -> None:
 def test_a_slot_that_is_partly_served_is_available() -> None:
     fleet = planned(
         role("chat", count=2, slots=(slot("chat"),)),
-        assignments=(at("chat", "bare1/0"),),
+        assignments=(at("chat", "bare1/0", "small"),),
         unplaced=(("chat", "1 of 2 placed: 1/5 GPUs fit"),),
     )
     assert (view(fleet, "chat").state, view(fleet, "chat").reason) == ("available", None)
+
+
+def test_a_slot_that_no_model_fits_is_unavailable() -> None:
+    """Otherwise the router would send requests to an engine that has nothing to load."""
+    fleet = planned(role("chat", slots=(slot("chat"),)), assignments=(at("chat", "bare1/0"),))
+    found = view(fleet, "chat")
+    assert (found.state, found.reason) == ("unavailable", "no model of the catalog fits where the role runs")
 
 
 def test_models_fit_on_every_card_and_the_largest_is_served() -> None:

@@ -16,6 +16,7 @@ from knaster.slots.chains import expand_chain
 from knaster.slots.meeting import Seat, neighbours
 
 _NO_PLACE = "no place of its role is left for this slot"
+_NO_MODEL = "no model of the catalog fits where the role runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ def _view(
 ) -> SlotView:
     role = seat.role
     models = _models(seat.serving)
+    reason = _out_of_service(seat, models, index)
     exclusive, concurrent = near.get(seat, ([], []))
     return SlotView(
         name=slot.name,
@@ -125,8 +127,8 @@ def _view(
         engine=role.needs.engine,
         model=slot.model or _largest(models, index.models),
         models=models,
-        state="available" if seat.serving else "unavailable",
-        reason=None if seat.serving else index.reasons.get(role.name, _NO_PLACE),
+        state="unavailable" if reason else "available",
+        reason=reason,
         endpoints=_endpoints(seat.serving, slot.port or index.ports.get(role.needs.engine), index),
         fallback=expand_chain(slot, slots)[0],
         excludes=_slot_names(exclusive),
@@ -136,6 +138,13 @@ def _view(
         excludes_roles=tuple(sorted(other.role.name for other in exclusive if other.slot is None)),
         concurrent=_slot_names(concurrent),
     )
+
+
+def _out_of_service(seat: Seat, models: tuple[str, ...], index: _Index) -> str | None:
+    """Why nobody can call the slot: its role has no place, or a place where no model of the catalog fits."""
+    if not seat.serving:
+        return index.reasons.get(seat.role.name, _NO_PLACE)
+    return None if models else _NO_MODEL
 
 
 def _slot_names(seats: Iterable[Seat]) -> tuple[str, ...]:
