@@ -27,6 +27,7 @@ from knaster.planned import Planned
 from knaster.version import __version__
 
 PLACEMENT_FILE = "generated/placement.yaml"
+MANIFEST_FILE = "generated/manifest.json"
 _PLACEMENT_BOUND = 64 * 1024 * 1024
 _BUG = "This is a bug in knaster."
 
@@ -94,22 +95,32 @@ def arranged(files: Files, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnosti
     return tuple(sorted(dict.fromkeys(locate(inputs, diagnostics)), key=order))
 
 
-def placement_in_force(text: str) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
-    """The plan that the text of a ``placement.yaml`` holds; None and one warning when it cannot be read."""
+def placement_in_force(
+    text: str, manifest: str | None = None, *, where: str = ""
+) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
+    """The plan that the text of a ``placement.yaml`` holds; None and one warning when it is not to be trusted.
+
+    `manifest` is the text of the ``manifest.json`` beside it, which tells a placement that was edited by hand. `where`
+    names the place that both come from (``in commit HEAD``).
+    """
     parsed, problems = document.parse(PLACEMENT_FILE, text, max_bytes=_PLACEMENT_BOUND)
     if parsed is not None:
         problems = schema.check("placement", PLACEMENT_FILE, parsed.data)
-        if not problems:
-            return renderers.placement_from(parsed.data), ()
-    first = problems[0]
-    return None, (
-        Diagnostic(
-            "current-unreadable",
-            f"the placement in force cannot be read, so the plan is made without it: {first.message}",
-            first.place,
-            Severity.WARNING,
-            hint="roles may move between equally good cards; restore the file from git, or render again",
-        ),
+    if problems or parsed is None:
+        return None, (_distrusted(f"cannot be read: {problems[0].message}", where),)
+    recorded = renderers.recorded(manifest, "placement.yaml") if manifest is not None else None
+    if recorded not in (None, renderers.digest(text.replace("\r\n", "\n"))):
+        return None, (_distrusted("was changed by hand (manifest.json records another content)", where),)
+    return renderers.placement_from(parsed.data), ()
+
+
+def _distrusted(problem: str, where: str) -> Diagnostic:
+    return Diagnostic(
+        "current-unreadable",
+        f"the placement in force, {PLACEMENT_FILE}{where and ' '}{where}, {problem}; the plan is made without it",
+        Place(PLACEMENT_FILE) if not where else None,
+        Severity.WARNING,
+        hint="roles may move between equally good cards; `knaster render` repairs the file, a commit puts it in force",
     )
 
 

@@ -212,6 +212,7 @@ REGISTRY = {
                     "host": "192.168.100.224",
                     "port": 8080,
                     "gpu_indices": [1],
+                    "mappings": ["gpu-p2000-pve44"],
                     "labels": {"pve_node": "pve44", "vmid": 244},
                 }
             ],

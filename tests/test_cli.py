@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from knaster import renderers
 from knaster.arguments import HELP
 from knaster.cli import main
 from knaster.commands import validate
@@ -266,6 +267,14 @@ def test_render_refuses_to_write_through_a_link(tmp_path: Path, capsys: Capture)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def home_of_embedding(root: Path, capsys: Capture) -> str:
+    """The node that the plan gives to the role embedding."""
+    capsys.readouterr()
+    assert main(["-C", str(root), "placement", "plan", "--format", "json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    return str(next(item["node"] for item in plan["assignments"] if item["role"] == "embedding"))
+
+
 def test_the_placement_in_force_is_that_of_head(tmp_path: Path, capsys: Capture) -> None:
     twin = PVE44.replace("pve44", "pve46")
     lay(tmp_path, {**files(), "inventory/pve46.yaml": twin})
@@ -280,16 +289,20 @@ def test_the_placement_in_force_is_that_of_head(tmp_path: Path, capsys: Capture)
         .replace('"pve44"\n    gpu_index', '"pve46"\n    gpu_index')
     )
     assert moved != placement.read_text()
+    rendered = renderers.digest(placement.read_text())
     placement.write_text(moved)
     capsys.readouterr()
     assert main(["-C", str(tmp_path), "render", "--check"]) == 1
     assert "generated/placement.yaml" in capsys.readouterr().out
-    # Once it is committed it is the placement in force, and what is equally good stays.
+    # Committed as it is, it is still not trusted: the manifest records another content.
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "move")
-    assert main(["-C", str(tmp_path), "placement", "plan", "--format", "json"]) == 0
-    plan = json.loads(capsys.readouterr().out)
-    assert next(item["node"] for item in plan["assignments"] if item["role"] == "embedding") == "pve46"
+    assert home_of_embedding(tmp_path, capsys) == "pve44"
+    # With its manifest it is the placement in force, and what is equally good stays.
+    manifest = tmp_path / "generated/manifest.json"
+    manifest.write_text(manifest.read_text().replace(rendered, renderers.digest(moved)))
+    git(tmp_path, "commit", "-aqm", "land")
+    assert home_of_embedding(tmp_path, capsys) == "pve46"
 
 
 def test_a_placement_in_force_that_cannot_be_read_is_a_warning(tmp_path: Path, capsys: Capture) -> None:

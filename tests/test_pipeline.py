@@ -142,6 +142,36 @@ def test_a_current_that_cannot_be_read_is_one_warning(text: str) -> None:
     assert [(item.code, item.severity) for item in problems] == [("current-unreadable", Severity.WARNING)]
 
 
+def test_a_committed_hand_edit_is_not_in_force() -> None:
+    """Else the suggested repair, rendering again, would make the edit permanent."""
+    generated = evaluate(files()).generated
+    edited = generated["placement.yaml"].replace("gpu_index: 1", "gpu_index: 0")
+    assert edited != generated["placement.yaml"]
+    current, problems = placement_in_force(edited, generated["manifest.json"], where="in commit HEAD")
+    assert current is None
+    assert [item.message for item in problems] == [
+        "the placement in force, generated/placement.yaml in commit HEAD, was changed by hand (manifest.json records "
+        "another content); the plan is made without it"
+    ]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_placement_that_its_manifest_records_is_in_force(ending: str) -> None:
+    generated = evaluate(files()).generated
+    text = generated["placement.yaml"].replace("\n", ending)
+    current, problems = placement_in_force(text, generated["manifest.json"])
+    assert problems == ()
+    assert current is not None
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", "{}", '{"files": 1}', '{"files": {"placement.yaml": 1}}', "[" * 100_000]
+)
+def test_a_manifest_that_records_nothing_forbids_nothing(manifest: str) -> None:
+    current, problems = placement_in_force(evaluate(files()).generated["placement.yaml"], manifest)
+    assert (current is None, problems) == (False, ())
+
+
 @pytest.mark.parametrize("current", [None, PlacementPlan()])
 def test_evaluate_has_no_side_effects(current: PlacementPlan | None) -> None:
     given: dict[str, Entry] = dict(files())

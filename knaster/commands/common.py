@@ -10,7 +10,7 @@ from knaster.adapters import files as adapter
 from knaster.adapters import generation, git
 from knaster.diagnostics import Diagnostic, WorldError, order
 from knaster.files import Files
-from knaster.pipeline import PLACEMENT_FILE, Evaluation, evaluate, placement_in_force
+from knaster.pipeline import MANIFEST_FILE, PLACEMENT_FILE, Evaluation, evaluate, placement_in_force
 from knaster.placement.result import PlacementPlan
 
 
@@ -44,9 +44,12 @@ def survey(args: argparse.Namespace) -> Survey:
 def _current(root: Path) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
     """The placement in force: that of the commit HEAD; outside git the file itself."""
     if git.inside_git(root):
-        text = git.head_file(root, PLACEMENT_FILE)
+        text, manifest = (git.head_file(root, path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
+        where = "in commit HEAD"
     else:
         generation.finish(root)
-        entry = adapter.read(root, generated=True).get(PLACEMENT_FILE)
-        text = entry if isinstance(entry, str) else None
-    return (None, ()) if text is None else placement_in_force(text)
+        there = adapter.read(root, generated=True)
+        entries = (there.get(path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
+        text, manifest = (entry if isinstance(entry, str) else None for entry in entries)
+        where = ""
+    return (None, ()) if text is None else placement_in_force(text, manifest, where=where)

@@ -3,47 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from knaster import build, schema
 from knaster.cluster import Catalog, Node, Platform, Role
-from knaster.diagnostics import Diagnostic
 
 
-def as_nodes(nodes: Iterable[Node | Mapping[str, Any]]) -> tuple[Node, ...]:
-    """Node profiles; raises `ValueError` on a mapping that does not meet the schema."""
-    return tuple(one if isinstance(one, Node) else build.node(_valid("node", one)) for one in nodes)
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What `plan` reads, as dataclasses."""
+
+    nodes: tuple[Node, ...]
+    roles: dict[str, Role]
+    catalog: Catalog
+    platform: Platform | None
 
 
-def as_catalog(models: Catalog | Mapping[str, Any]) -> Catalog:
-    """Engines and models; raises `ValueError` likewise."""
-    return models if isinstance(models, Catalog) else build.catalog(_valid("models", models))
-
-
-def as_platform(platform: Platform | Mapping[str, Any] | None) -> Platform | None:
-    """The platform, or None; raises `ValueError` likewise."""
-    return (
-        platform if platform is None or isinstance(platform, Platform) else build.platform(_valid("platform", platform))
+def inputs(
+    nodes: Iterable[Node | Mapping[str, Any]],
+    roles: Mapping[str, Any] | Iterable[Role],
+    models: Catalog | Mapping[str, Any],
+    platform: Platform | Mapping[str, Any] | None,
+) -> Inputs:
+    """Everything as dataclasses; raises `ValueError` with every problem of every mapping that misses its schema."""
+    machines = tuple(nodes)
+    wanted = _whole_roles(roles)
+    problems = [problem for at, one in enumerate(machines) for problem in _problems("node", one, f"node {at}")]
+    problems += _problems("roles", wanted) + _problems("models", models) + _problems("platform", platform)
+    if problems:
+        raise ValueError("; ".join(problems))
+    return Inputs(
+        tuple(one if isinstance(one, Node) else build.node(one) for one in machines),
+        build.roles(wanted) if isinstance(wanted, Mapping) else {role.name: role for role in wanted},
+        models if isinstance(models, Catalog) else build.catalog(models),
+        platform if platform is None or isinstance(platform, Platform) else build.platform(platform),
     )
 
 
-def as_roles(roles: Mapping[str, Any] | Iterable[Role]) -> dict[str, Role]:
-    """Roles by name, from ``{"roles": {…}}``, a mapping of name to role, or roles; raises `ValueError` likewise."""
+def _whole_roles(roles: Mapping[str, Any] | Iterable[Role]) -> Mapping[str, Any] | tuple[Role, ...]:
+    """``{"roles": {…}}`` from that or from a mapping of name to role; dataclasses as they are."""
     if not isinstance(roles, Mapping):
-        return {role.name: role for role in roles}
+        return tuple(roles)
     if all(isinstance(one, Role) for one in roles.values()):
-        return dict(roles)
-    whole = roles if set(roles) == {"roles"} else {"roles": dict(roles)}
-    return build.roles(_valid("roles", whole))
+        return tuple(roles.values())
+    return roles if set(roles) == {"roles"} else {"roles": dict(roles)}
 
 
-def _valid(kind: schema.Kind, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    problems = schema.check(kind, kind, data)
-    if problems:
-        raise ValueError("; ".join(_told(problem) for problem in problems))
-    return data
-
-
-def _told(problem: Diagnostic) -> str:
-    route = "/".join(str(step) for step in problem.place.route) if problem.place else ""
-    return f"{route}: {problem.message}"
+def _problems(kind: schema.Kind, data: object, name: str = "") -> list[str]:
+    """What is wrong with a mapping; nothing for a dataclass."""
+    if not isinstance(data, Mapping):
+        return []
+    who = f"node {data['name']}" if kind == "node" and isinstance(data.get("name"), str) else name or kind
+    return [f"{who}: {problem.message}" for problem in schema.check(kind, who, data)]

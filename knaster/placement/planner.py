@@ -9,7 +9,7 @@ from typing import Any
 from knaster.cluster import Catalog, Node, Platform, Role
 from knaster.placement.assemble import assemble
 from knaster.placement.board import Fleet, Held
-from knaster.placement.inputs import as_catalog, as_nodes, as_platform, as_roles
+from knaster.placement.inputs import inputs
 from knaster.placement.passes import run
 from knaster.placement.rearrange import arrange
 from knaster.placement.result import PlacementPlan
@@ -35,8 +35,8 @@ def plan(
     Raises `ValueError` with every problem if a mapping does not meet its schema. Data that meets it always gives a
     plan: what cannot be placed is in ``unplaced`` with its reason.
     """
-    wanted = as_roles(roles)
-    fleet = Fleet.of(as_nodes(nodes), as_catalog(models), as_platform(platform))
+    given = inputs(nodes, roles, models, platform)
+    wanted, fleet = given.roles, Fleet.of(given.nodes, given.catalog, given.platform)
     board = run(fleet, wanted, Held.of(current, fleet.cards))
     reasons = dict(board.reasons)
     for name in sorted(reasons, key=lambda name: (wanted[name].priority, name))[:ARRANGEMENTS]:

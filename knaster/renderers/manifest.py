@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -25,3 +26,13 @@ def manifest(files: Mapping[str, str], *, input_digest: str, version: str) -> Da
 def digest(text: str) -> str:
     """``sha256:`` and the hex digest of the text's UTF-8 bytes."""
     return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def recorded(manifest_text: str, path: str) -> str | None:
+    """The digest that the text of a ``manifest.json`` records for a file; None where it records none, or is none."""
+    try:
+        files = json.loads(manifest_text)["files"]
+        found = files[path]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None

@@ -66,9 +66,17 @@ def _endpoint(endpoint: Endpoint, fleet: _Fleet) -> Data:
             "host": endpoint.host,
             "port": endpoint.port,
             "gpu_indices": list(endpoint.gpu_indices),
+            "mappings": _mappings(endpoint, guest),
             "labels": _labels(endpoint, guest, fleet),
         }
     )
+
+
+def _mappings(endpoint: Endpoint, guest: Guest | None) -> list[str] | None:
+    """The resource mappings of the cards in slot order: sure names, where indices inside a VM may differ."""
+    if guest is None or not endpoint.gpu_indices:
+        return None
+    return [card.mapping for card in guest.cards if card.gpu.index in endpoint.gpu_indices]
 
 
 def _backend(endpoint: Endpoint, guest: Guest | None) -> str:

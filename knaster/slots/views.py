@@ -16,6 +16,7 @@ from knaster.slots.chains import expand_chain
 from knaster.slots.meeting import Seat, neighbours
 
 _NO_PLACE = "no place of its role is left for this slot"
+_NO_ADDRESS = "the address of the machine that serves it is not known"
 _NO_MODEL = "no model of the catalog fits where the role runs"
 
 
@@ -119,7 +120,8 @@ def _view(
 ) -> SlotView:
     role = seat.role
     models = _models(seat.serving)
-    reason = _out_of_service(seat, models, index)
+    endpoints = _endpoints(seat.serving, slot.port or index.ports.get(role.needs.engine), index)
+    reason = _out_of_service(seat, models, endpoints, index)
     exclusive, concurrent = near.get(seat, ([], []))
     return SlotView(
         name=slot.name,
@@ -129,7 +131,7 @@ def _view(
         models=models,
         state="unavailable" if reason else "available",
         reason=reason,
-        endpoints=_endpoints(seat.serving, slot.port or index.ports.get(role.needs.engine), index),
+        endpoints=endpoints,
         fallback=expand_chain(slot, slots)[0],
         excludes=_slot_names(exclusive),
         vram_share=role.vram_share,
@@ -140,11 +142,14 @@ def _view(
     )
 
 
-def _out_of_service(seat: Seat, models: tuple[str, ...], index: _Index) -> str | None:
-    """Why nobody can call the slot: its role has no place, or a place where no model of the catalog fits."""
+def _out_of_service(seat: Seat, models: tuple[str, ...], endpoints: tuple[Endpoint, ...], index: _Index) -> str | None:
+    """Why nobody can call the slot: its role has no place, no model fits there, or nobody knows the address."""
     if not seat.serving:
         return index.reasons.get(seat.role.name, _NO_PLACE)
-    return None if models else _NO_MODEL
+    if not models:
+        return _NO_MODEL
+    reachable = any(endpoint.host is not None or endpoint.worker for endpoint in endpoints)
+    return None if reachable else _NO_ADDRESS
 
 
 def _slot_names(seats: Iterable[Seat]) -> tuple[str, ...]:

@@ -1,0 +1,85 @@
+"""The planner against a second one that takes the rules literally: same places, reasons, slots and models."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from knaster.placement import PlacementPlan, plan
+from knaster.placement.result import Reason
+from tests.crowded_fleets import crowded, states_before, twins
+from tests.fleets import Fleet, fleets
+from tests.oracle import Answer, Placed, Told, oracle
+
+MANY = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def planned(fleet: Fleet, current: PlacementPlan | None = None) -> PlacementPlan:
+    """What the planner says."""
+    return plan(fleet.nodes, fleet.roles, fleet.models, platform=fleet.platform, current=current)
+
+
+def told(reason: Reason | None) -> Told | None:
+    """A reason as the oracle gives it: counts by cause, no text, no arrangement."""
+    if reason is None:
+        return None
+    causes: Counter[str] = Counter()
+    for one in reason.counts:
+        causes[one.text if one.cause == "state" else one.cause] += one.number  # cordoned and down are told apart
+    return Told(
+        reason.kind,
+        reason.total,
+        reason.fit,
+        tuple(sorted(causes.items())),
+        reason.problem is not None,
+        told(reason.fallback),
+    )
+
+
+def as_answer(result: PlacementPlan) -> Answer:
+    """A plan in the oracle's words."""
+    return Answer(
+        tuple(
+            Placed(one.role, one.node, one.gpu_index, one.card, one.guest, one.slots, one.models_fitting)
+            for one in result.assignments
+        ),
+        tuple((one.role, told(one.detail) or Told()) for one in result.unplaced),
+        tuple((one.node, one.gpu_index, one.name, one.reason) for one in result.disabled_gpus),
+    )
+
+
+def agree(fleet: Fleet, current: PlacementPlan | None = None) -> None:
+    """Both say the same."""
+    ours = as_answer(planned(fleet, current))
+    theirs = oracle(fleet.nodes, fleet.roles, fleet.models, fleet.platform, current)
+    assert ours.placed == theirs.placed
+    assert ours.unplaced == theirs.unplaced
+    assert ours.disabled == theirs.disabled
+
+
+@MANY
+@given(fleets())
+def test_an_ordinary_fleet(fleet: Fleet) -> None:
+    agree(fleet)
+
+
+@MANY
+@given(crowded())
+def test_a_crowded_fleet(fleet: Fleet) -> None:
+    agree(fleet)
+
+
+@MANY
+@given(st.data(), st.one_of(fleets(), crowded()))
+def test_a_fleet_that_was_in_another_state(data: st.DataObject, fleet: Fleet) -> None:
+    agree(fleet, data.draw(states_before(fleet, planned)))
+
+
+@MANY
+@given(twins())
+def test_equal_cards_and_a_placement_in_force(both: tuple[Fleet, PlacementPlan]) -> None:
+    agree(*both)
