@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 
 from knaster.version import __version__
 
@@ -18,10 +19,11 @@ knaster: what one line of YAML does to the fleet, before it is merged.
 usage: knaster [options] COMMAND [options]
 
 commands:
-  validate         check inventory/ and catalog/; plan and render in memory
-  placement plan   which role runs on which card, and why
-  render           write generated/ from them; --check compares instead
-  explain [CODE]   what a diagnostic means and how to fix it
+  validate           check inventory/ and catalog/; plan and render in memory
+  placement plan     which role runs on which card, and why
+  render             write generated/ from them; --check compares instead
+  inventory collect  read facts off machines into inventory/, or --check them
+  explain [CODE]     what a diagnostic means and how to fix it
 options, before or after the command:
   -C DIR           the repository to work on (default: this folder)
   --format FORMAT  text, json or markdown (default: text)
@@ -34,10 +36,14 @@ examples:
   knaster placement plan --explain rerank
   knaster placement plan --without pve46/1
   knaster -C ../fleet render --check
+  knaster inventory collect --ssh root@pve44 root@pve46 --all
 exit status: 0 yes, 1 no (an error, or not up to date), 2 could not tell
 """
 
 _DEFAULTS = {"directory": ".", "format": "text", "output": "-", "quiet": False, "verbose": False, "color": "auto"}
+
+_PARTS = {"plan": "placement plan", "collect": "inventory collect"}
+"""What people call a command by."""
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -54,7 +60,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # type: ignore[override]
         """Print the error and leave with status 2 (argparse's contract: never return)."""
         text = f"knaster: error: {message}\n"
-        near = _near(message)
+        near = _near(message, self._option_string_actions)
         if near:
             text = f"knaster: error: {message.partition(' (choose from')[0]}\nhint: did you mean {near}?\n"
         self.exit(2, f"{text}Try '{self.prog} --help'.\n")
@@ -69,7 +75,11 @@ class _FrontPage(Parser):
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments with every default filled in. Raises SystemExit for help, version and usage errors."""
     parser = _parser()
-    args = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    args, unknown = parser.parse_known_args([*words[1:], "--help"] if words[:1] == ["help"] else words)
+    asked: Parser = args.__dict__.pop("parser", parser)
+    if unknown:
+        asked.error(f"unrecognized arguments: {' '.join(unknown)}")
     if not getattr(args, "module", None):
         parser.exit(2, HELP)
     for name, value in _DEFAULTS.items():
@@ -99,10 +109,33 @@ def _parser() -> Parser:
     render.set_defaults(module="render")
     render.add_argument("--check", action="store_true", help="write nothing; report what differs")
 
+    inventory = _command(commands, common, "inventory", "Facts of machines.")
+    kinds = inventory.add_subparsers(prog="knaster inventory", metavar="collect", required=True, parser_class=Parser)
+    _collect(
+        _command(kinds, common, "collect", "Read the facts of machines into their profiles (-o, --all), or print one.")
+    )
+
     explain = _command(commands, common, "explain", "Explain a diagnostic code; without one, list all codes.")
     explain.set_defaults(module="explain")
     explain.add_argument("code", nargs="?", metavar="CODE")
     return parser
+
+
+def _collect(collect: Parser) -> None:
+    collect.set_defaults(module="inventory")
+    collect.usage = "knaster inventory collect [--from | --ssh | --pve] [-o | --all] [...]"
+    source = collect.add_mutually_exclusive_group()
+    source.add_argument("--from", dest="captures", metavar="PATH", help="a folder of NAME.capture files, or one file")
+    source.add_argument("--ssh", nargs="+", action="extend", metavar="HOST", help="other machines, through ssh")
+    source.add_argument("--pve", metavar="URL", help="a Proxmox VE cluster; token: $PROXMOX_VE_API_TOKEN")
+    systems = ("linux", "windows", "proxmox")
+    known = "the script that captures: linux, windows or proxmox"
+    source.add_argument("--print-commands", choices=systems, metavar="OS", help=known)
+    collect.add_argument(
+        "--all", nargs="?", const="", metavar="DIR", help="write DIR/NAME.yaml of each host (default: inventory/)"
+    )
+    collect.add_argument("--name", help="the node's name (default: the machine's own)")
+    collect.add_argument("--check", action="store_true", help="write nothing; report where profiles differ")
 
 
 def _common() -> Parser:
@@ -119,15 +152,23 @@ def _common() -> Parser:
 
 
 def _command(commands: argparse._SubParsersAction[Parser], common: Parser, name: str, text: str) -> Parser:
-    return commands.add_parser(name, parents=[common], description=text, help=text)
+    parser = commands.add_parser(name, parents=[common], description=text, help=text)
+    parser.set_defaults(parser=parser)
+    return parser
 
 
-def _near(message: str) -> str | None:
-    """The nearest choice to an invalid one, out of argparse's own message."""
+def _near(message: str, options: Iterable[str]) -> str | None:
+    """The nearest choice to an invalid one, or option to an unknown one, out of argparse's own message."""
     found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
-    if not found:
+    unknown = re.search(r"unrecognized arguments: (--[^\s=]+)", message)
+    if not found and not unknown:
         return None
     from difflib import get_close_matches
 
-    near = get_close_matches(found.group(1), re.findall(r"[\w-]+", found.group(2)), n=1)
-    return near[0] if near else None
+    if not found:
+        near = get_close_matches(unknown.group(1) if unknown else "", sorted(options), n=1)
+        return near[0] if near else None
+    choices = re.findall(r"[\w-]+", found.group(2))
+    whole = {name: command for name, command in _PARTS.items() if command.partition(" ")[0] in choices}
+    near = get_close_matches(found.group(1), [*choices, *whole], n=1)
+    return whole.get(near[0], near[0]) if near else None

@@ -26,8 +26,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("filenames",),
     ("loader",),
     ("pipeline",),
+    ("inventory",),
     ("reports",),
-    ("inventory", "api"),
+    ("api",),
     ("commands",),
     ("arguments",),
     ("cli",),
@@ -40,6 +41,8 @@ DOORS = {
     "jsonschema": "schema.validator",
     "jsonschema_rs": "schema.validator",
     "git": "adapters.git",
+    "proxmoxer": "adapters.proxmox",
+    "requests": "adapters.proxmox",
 }
 """Third-party package to the one module that imports it."""
 

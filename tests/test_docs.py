@@ -116,7 +116,7 @@ def test_the_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     table = HELP.partition("commands:\n")[2].partition("options")[0]
     names = re.findall(r"(?m)^  ([a-z ]+?)(?: \[|  )", table)
-    assert names == ["validate", "placement plan", "render", "explain"]
+    assert names == ["validate", "placement plan", "render", "inventory collect", "explain"]
     assert all(f"knaster {command}" in text for command in names)
 
 

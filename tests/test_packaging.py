@@ -41,6 +41,11 @@ def test_the_locks_hold_what_the_project_asks_for() -> None:
     assert (runtime | extras) - locked("requirements-dev.lock").keys() == set()
 
 
+def test_what_an_extra_brings_is_tested() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert {name for extra in extras.values() for name in extra} <= set(extras["dev"])
+
+
 def test_both_locks_agree() -> None:
     runtime, development = (
         {name: entry.split()[0] for name, entry in locked(file).items()}

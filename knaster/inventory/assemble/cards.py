@@ -64,7 +64,7 @@ def _silent(rows: Reading[tuple[SmiGpu, ...]], entries: Sequence[Entry]) -> tupl
     silent = [card for card in found if card.vendor_id == "10de" and card.bound_driver not in _EXPECTED]
     if not silent:
         return ()
-    if rows.problem is not None:
-        return (rows.problem.message,)
+    if rows.problem is not None:  # where nobody asked nvidia-smi (a cluster's API), its silence means nothing
+        return () if rows.problem.cause == "not-captured" else (rows.problem.message,)
     places = ", ".join(card.address or card.id for card in silent)
     return (f"nvidia-smi does not show {places}, which the PCI bus does; its facts are the table's",)
