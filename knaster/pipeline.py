@@ -21,7 +21,7 @@ from knaster.guests import expand
 from knaster.loader import load
 from knaster.placement import plan
 from knaster.placement.explain import Line, explain
-from knaster.placement.failure import Change, without
+from knaster.placement.failure import Change, after, without
 from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned
 from knaster.version import __version__
@@ -69,6 +69,13 @@ class Evaluation:
     def without(self, node: str, gpu_index: int | None = None) -> tuple[Change, ...]:
         """What the loss of a node, or of one of its cards, does to the plan; nothing for an unknown name."""
         return without(self.cluster, self.planned.plan, node, gpu_index) if self.planned else ()
+
+    def after_loss(self, node: str, gpu_index: int | None = None) -> Planned | None:
+        """The fleet with the plan that follows such a loss, in full."""
+        if self.planned is None:
+            return None
+        answer = after(self.cluster, self.planned.plan, node, gpu_index)
+        return Planned(self.cluster, self.planned.guests, answer, self.planned.plan)
 
 
 def evaluate(files: Files, current: PlacementPlan | None = None) -> Evaluation:

@@ -38,33 +38,36 @@ _PVE_TOKEN = re.compile(
     r"[\w.-]{0,4096}"  # what follows without a break is a part of it, not another token that the mask sets free
 )
 
-_HARMLESS = (
+HARMLESS = (
     r"(?![$%<{\[(]|env:|os\.environ/|(?:bool|int|float):|\[redacted\]|(?:none|null|true|false|auto|required)(?![\w-]))"
 )
-"""References to a variable, placeholders, plain words, and typed values of llama.cpp (``add_bos_token=bool:false``)."""
+"""Not a secret (a look-ahead): a variable, a placeholder, a plain word, a typed value of llama.cpp (``bool:false``)."""
 
 _USERINFO = re.compile(
     r"(?<=://)"
-    + _HARMLESS
+    + HARMLESS
     + r"(?:[^\s/?#:@]{0,128}:(?![$%<{]|\[redacted\])[^\s/?#]{1,256}|(?<=http://)[^\s/?#:@]{8,256}|(?<=https://)[^\s/?#:@]{8,256})@"
 )
 
-_KEY = (
+KEY = (
     r"(?:api[-_]?keys?|access[-_]?key(?:[-_]?id)?|secret[-_]?key|private[-_]?key|auth[-_]?key|master[-_]?key"
     r"|token|password|passwd|passphrase|secret|pwd)"
 )
+ASKING_FLAG = rf"--?(?:[A-Za-z0-9]{{1,20}}[-_]){{0,4}}{KEY}"
 _QUOTED = r"\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'"
 _WORD = r"[^\s\"',;&]{4,4096}"
-_ASSIGNED = re.compile(rf"(?i)({_KEY}[\"']?\s{{0,3}}={{1,2}}(?!=)\s{{0,3}}[\"']?){_HARMLESS}{_WORD}")
-_FLAG = re.compile(
-    rf"(?i)((?<![\w-])--?(?:[A-Za-z0-9]{{1,20}}[-_]){{0,4}}{_KEY}(?:\s{{1,8}}|=)[\"']?){_HARMLESS}(?!-){_WORD}"
+_ASSIGNED = re.compile(rf"(?i)({KEY}[\"']?\s{{0,3}}={{1,2}}(?!=)\s{{0,3}}[\"']?){HARMLESS}{_WORD}")
+_FLAG = re.compile(rf"(?i)((?<![\w-]){ASKING_FLAG}(?:\s{{1,8}}|=)[\"']?){HARMLESS}(?!-){_WORD}")
+_LISTED = re.compile(
+    rf"(?i)((?P<quote>[\"']){ASKING_FLAG}(?P=quote)\s{{0,8}},\s{{0,8}})(?![\"']?(?:-|(?!{HARMLESS})))"
+    rf"(?:{_QUOTED}|[^\s\"',\]]{{4,4096}})"
 )
 _MAPPED = re.compile(
-    rf"(?i)((?:api[-_]?keys?|access[-_]?key|secret[-_]?key|password|passwd|passphrase|secret)[\"']?\s{{0,3}}:\s{{1,8}}){_HARMLESS}"
+    rf"(?i)((?:api[-_]?keys?|access[-_]?key|secret[-_]?key|password|passwd|passphrase|secret)[\"']?\s{{0,3}}:\s{{1,8}}){HARMLESS}"
     rf"(?:{_QUOTED}|{_WORD})"
 )
 _MAPPED_TOKEN = re.compile(
-    rf"(?i)((?:token|pwd|(?:auth|private|master)[-_]?key)[\"']?\s{{0,3}}:\s{{1,8}}[\"']?){_HARMLESS}"
+    rf"(?i)((?:token|pwd|(?:auth|private|master)[-_]?key)[\"']?\s{{0,3}}:\s{{1,8}}[\"']?){HARMLESS}"
     r"(?=[^\s\"',;&]{0,64}[0-9])[^\s\"',;&]{8,4096}"
 )
 _AUTHORIZATION = re.compile(
@@ -80,14 +83,15 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     (("://",), _USERINFO, f"{MASK}@"),
     (("bearer", "basic"), _AUTHORIZATION, _AFTER),
     (_KEY_WORDS, _FLAG, _AFTER),
+    (_KEY_WORDS, _LISTED, _AFTER),
     (_KEY_WORDS, _ASSIGNED, _AFTER),
     (_KEY_WORDS, _MAPPED, _AFTER),
     (_KEY_WORDS, _MAPPED_TOKEN, _AFTER),
 )
 """Words of which one is in every text that the pattern matches (looking for them is cheap), the pattern, the mask."""
 
-_KEY_FLAG = re.compile(rf"(?i)\A--?(?:[A-Za-z0-9]{{1,20}}[-_]){{0,4}}{_KEY}\Z")
-_VALUE = re.compile(rf"(?i)\A{_HARMLESS}(?!-)\S{{4,}}")
+_KEY_FLAG = re.compile(rf"(?i)\A{ASKING_FLAG}\Z")
+_VALUE = re.compile(rf"(?i)\A{HARMLESS}(?!-)\S{{4,}}")
 
 
 def redact(text: str) -> str:

@@ -42,16 +42,45 @@ def test_help_fits_a_screen_and_names_every_command(capsys: Capture) -> None:
     lines = shown.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) < 80
-    for command in ("validate", "placement plan", "render", "explain"):
+    for command in ("validate", "placement plan", "render", "inventory collect", "explain"):
         assert f"\n  {command} " in shown
 
 
-@pytest.mark.parametrize("command", [["validate"], ["placement", "plan"], ["render"], ["explain"]])
+@pytest.mark.parametrize(
+    "command", [["validate"], ["placement", "plan"], ["render"], ["inventory", "collect"], ["explain"]]
+)
 def test_every_command_has_help(command: list[str], capsys: Capture) -> None:
     assert main([*command, "--help"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: knaster {' '.join(command)} ")
     assert len(shown.splitlines()) <= 24
+
+
+@pytest.mark.parametrize(("words", "same"), [(["help"], ["--help"]), (["help", "render"], ["render", "--help"])])
+def test_help_is_a_command_too(words: list[str], same: list[str], capsys: Capture) -> None:
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert main(same) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_a_refused_output_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    lay(tmp_path)
+    assert main(["-C", str(tmp_path), "-o", str(tmp_path / "generated/report"), "render"]) == 2
+    assert "such as -o report.txt" in capsys.readouterr().err
+    assert not (tmp_path / "generated").exists()
+
+
+@pytest.mark.parametrize("kind", ["text", "json", "markdown"])
+def test_quiet_hides_warnings_in_every_format(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    assumed = PVE44.replace("platform: proxmox", "platform: proxmox\nsource: assumed")
+    lay(tmp_path, files(pve44=assumed, roles=ROLES.replace("tier0", "tier9")))
+    assert main(["-C", str(tmp_path), "--format", kind, "validate"]) == 1
+    assert "assumed" in capsys.readouterr().out
+    assert main(["-C", str(tmp_path), "--format", kind, "validate", "-q"]) == 1
+    quiet = capsys.readouterr().out
+    assert "assumed" not in quiet
+    assert "unknown-fallback" in quiet
 
 
 def test_version(capsys: Capture) -> None:
@@ -64,10 +93,22 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "usage: knaster"),
         (["rendr"], "did you mean render?"),
+        (["plan"], "did you mean placement plan?"),
+        (["colect"], "did you mean inventory collect?"),
         (["validate", "--format", "jsn"], "did you mean json?"),
         (["placement"], "required"),
+        (["inventory"], "required"),
+        (["inventory", "colect"], "did you mean collect?"),
         (["validate", "extra"], "unrecognized arguments: extra"),
-        (["render", "--chek"], "unrecognized arguments: --chek"),
+        (
+            ["render", "--chek"],
+            "unrecognized arguments: --chek\nhint: did you mean --check?\nTry 'knaster render --help'.",
+        ),
+        (["placement", "plan", "x"], "unrecognized arguments: x\nTry 'knaster placement plan --help'."),
+        (["-C", "REPO", "-o", "REPO/inventory/x.yaml", "validate"], "inventory/ holds the fleet's own files"),
+        (["-C", "REPO", "-o", "REPO/inventory/../generated/x", "render"], "generated/ holds the fleet's own files"),
+        (["-C", "REPO", "-o", "REPO/schemas/x", "explain"], "schemas/ holds the fleet's own files"),
+        (["-C", "REPO", "-o", "REPO/catalog", "placement", "plan"], "catalog/ holds the fleet's own files"),
         (["placement", "plan", "--explain", "a", "--without", "b"], "not allowed with"),
         (["-C", "nowhere-at-all", "validate"], "nowhere-at-all"),
         (["-C", "REPO", "placement", "plan", "--explain", "embeding"], "did you mean embedding?"),
@@ -131,9 +172,26 @@ def test_global_options_stand_before_or_after_the_command(place: str, tmp_path: 
 
 KEYS = {
     ("validate",): ["command", "ok", "counts", "input_digest", "diagnostics"],
-    ("placement", "plan"): ["command", "ok", "assignments", "unplaced", "disabled_gpus", "diagnostics"],
-    ("placement", "plan", "--explain", "general"): ["command", "ok", "role", "candidates", "diagnostics"],
-    ("placement", "plan", "--without", "pve44"): ["command", "ok", "without", "survived", "changes", "diagnostics"],
+    ("placement", "plan"): [
+        "command",
+        "ok",
+        "assignments",
+        "unplaced",
+        "disabled_gpus",
+        "inactive_nodes",
+        "diagnostics",
+    ],
+    ("placement", "plan", "--explain", "general"): ["command", "ok", "role", "asks", "candidates", "diagnostics"],
+    ("placement", "plan", "--without", "pve44"): [
+        "command",
+        "ok",
+        "without",
+        "survived",
+        "changes",
+        "guests",
+        "slots",
+        "diagnostics",
+    ],
     ("render", "--check"): ["command", "ok", "up_to_date", "findings", "diagnostics"],
     ("render",): ["command", "ok", "created", "changed", "removed", "unchanged", "diagnostics"],
     ("explain",): ["command", "codes"],
@@ -177,6 +235,7 @@ def test_the_plan_in_text_and_json(tmp_path: Path, capsys: Capture) -> None:
         "guest": "gpu-pve44",
         "slots": ["embed"],
         "models_fitting": ["bge-m3"],
+        "change": None,
     }
 
 

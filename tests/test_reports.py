@@ -174,6 +174,57 @@ def test_markdown_shows_hostile_text_in_code_only() -> None:
     assert len(re.findall(r"(?<!\\)\|", row)) == 3
 
 
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("6 of 8 roles placed; 17 warnings, shown by knaster validate",) * 2,
+        ("generated/ is up to date: 5 files", "`generated/` is up to date: 5 files"),
+        ("without pve46 the fleet drops gpu-flex, rerank", "without `pve46` the fleet drops `gpu-flex`, rerank"),
+        ("it's 0.5 (or 0/9), so be it.",) * 2,
+        ("see @team and #1 or !2", "see `@team` and `#1` or `!2`"),
+        ("https://x.example www.x.example", "`https://x.example www.x.example`"),
+        ("deadbeef and 12345678", "`deadbeef` and `12345678`"),
+        ("1. a list", "`1. a list`"),
+        ("- a list", "`-` a list"),
+        ("# a title", "`#` a title"),
+        ("*bold* _i_ a_b", "`*bold* _i_ a_b`"),
+        ("    a b", "a b"),
+        ("password: hunter22", "password: `[redacted]`"),
+    ],
+)
+def test_a_sentence_in_markdown_is_plain_words_and_code(sentence: str, shown: str) -> None:
+    assert markdown.render(Report({}, (Line(sentence),))) == f"{shown}\n"
+
+
+@given(st.text(st.characters() | st.sampled_from("`@#_*<>[]()!|-+.:/ a1"), max_size=60))
+def test_a_sentence_in_markdown_is_inert(sentence: str) -> None:
+    shown = markdown.prose(sentence)
+    assert "\n" not in shown
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
+    assert re.fullmatch(r"[A-Za-z0-9 .,:;()/']*", outside)
+
+
+def test_headings_in_markdown_are_plain() -> None:
+    blocks = (Items("not placed", ("a: b",)), Items("generated/", ("+ x",)), Table(("A",), (("b",),), title="the plan"))
+    assert [line for line in markdown.render(Report({}, blocks)).splitlines() if line.startswith("#")] == [
+        "### not placed",
+        "### `generated/`",
+        "### the plan",
+    ]
+
+
+def test_quiet_markdown_and_json_hold_errors_alone() -> None:
+    both = (ERROR, *warnings(1))
+    data = {"diagnostics": [json_report.diagnostic(item) for item in both]}
+    report = Report(data, (Problems(both), Line("fine", "good"), Line("bad", "bad")))
+    quiet = Style(quiet=True)
+    assert "assumed" in markdown.render(report)
+    assert markdown.render(report, quiet) == f"```text\n{text.render(Report({}, (Problems((ERROR,)),)))}```\n\nbad\n"
+    assert [item["code"] for item in json.loads(json_report.render(report, quiet))["diagnostics"]] == [ERROR.code]
+    assert len(json.loads(json_report.render(report))["diagnostics"]) == 2
+    assert markdown.render(Report({}, (Problems(tuple(warnings(1))),)), quiet) == ""
+
+
 @given(st.text())
 def test_a_code_span_never_ends_early(given_text: str) -> None:
     span = markdown.code(given_text)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from knaster.adapters import files as adapter
 from knaster.adapters import generation, git
+from knaster.commands.output import refuse_input_folders
 from knaster.diagnostics import Diagnostic, WorldError, order
 from knaster.files import Files
 from knaster.pipeline import MANIFEST_FILE, PLACEMENT_FILE, Evaluation, evaluate, placement_in_force
@@ -25,7 +26,11 @@ class Survey:
 
 
 def survey(args: argparse.Namespace) -> Survey:
-    """Read and evaluate the repository that the arguments name. Raises WorldError where there is none."""
+    """Read and evaluate the repository that the arguments name. Raises WorldError where there is none.
+
+    Also where ``-o`` names one of its own files, before anything is done.
+    """
+    refuse_input_folders(args)
     root = Path(args.directory)
     files = adapter.read(root)
     if not any((root / folder).exists() for folder in ("inventory", "catalog")):

@@ -14,22 +14,37 @@ from knaster.reports.blocks import Report, Style
 
 def show(args: argparse.Namespace, report: Report) -> None:
     """Render the report as the arguments ask and write it."""
+    refuse_input_folders(args)
     write(args.output, text_of(args, report))
 
 
 def text_of(args: argparse.Namespace, report: Report) -> str:
     """The report in the chosen format; the other formats are not even imported."""
+    style = Style(_colored(args), args.quiet, args.verbose)
     if args.format == "json":
         from knaster.reports import json
 
-        return json.render(report)
+        return json.render(report, style)
     if args.format == "markdown":
         from knaster.reports import markdown
 
-        return markdown.render(report)
+        return markdown.render(report, style)
     from knaster.reports import text
 
-    return text.render(report, Style(_colored(args), args.quiet, args.verbose))
+    return text.render(report, style)
+
+
+def refuse_input_folders(args: argparse.Namespace) -> None:
+    """Raises WorldError where ``-o`` names a file among the fleet's own: a report there would be an input."""
+    if args.output == "-":
+        return
+    target, root = Path(args.output).resolve(), Path(args.directory).resolve()
+    for folder in ("inventory", "catalog", "generated", "schemas"):
+        if target.is_relative_to((root / folder).resolve()):
+            raise WorldError(
+                f"cannot write {args.output}: {folder}/ holds the fleet's own files, not results",
+                "name a file outside of it, such as -o report.txt",
+            )
 
 
 def write(output: str, text: str) -> None:

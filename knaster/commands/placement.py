@@ -12,7 +12,7 @@ from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import WorldError
 from knaster.planned import Planned
-from knaster.reports import placement, validation
+from knaster.reports import explained, lost, placement, validation
 from knaster.reports.blocks import Report
 
 
@@ -24,23 +24,25 @@ def run(args: argparse.Namespace) -> int:
         text = "no plan: the inputs did not load"
         report = validation.refused("placement plan", found.evaluation, found.files, text)
     elif args.explain is not None:
-        report = _explained(found, planned, args.explain)
+        report = _explained(found, planned, args)
     elif args.without is not None:
-        report = _without(found, planned, args.without)
+        report = _without(found, planned, args)
     else:
-        report = placement.report(found.evaluation, planned.plan, found.files)
+        report = placement.report(found.evaluation, planned, found.files, verbose=args.verbose)
     show(args, report)
     return 0 if found.evaluation.ok else 1
 
 
-def _explained(found: Survey, planned: Planned, role: str) -> Report:
+def _explained(found: Survey, planned: Planned, args: argparse.Namespace) -> Report:
+    role = args.explain
     _known("role", role, planned.cluster.roles or {})
-    return placement.explained(found.evaluation, role, found.evaluation.explain(role), found.files)
+    lines = found.evaluation.explain(role)
+    return explained.report(found.evaluation, planned, role, lines, found.files, verbose=args.verbose)
 
 
-def _without(found: Survey, planned: Planned, target: str) -> Report:
-    node, index = _target(planned.cluster, target)
-    return placement.lost(found.evaluation, target, found.evaluation.without(node, index), found.files)
+def _without(found: Survey, planned: Planned, args: argparse.Namespace) -> Report:
+    after = found.evaluation.after_loss(*_target(planned.cluster, args.without))
+    return lost.report(found.evaluation, planned, after or planned, args.without, found.files, verbose=args.verbose)
 
 
 def _target(cluster: Cluster, target: str) -> tuple[str, int | None]:

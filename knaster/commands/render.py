@@ -10,7 +10,7 @@ from knaster.adapters import files as adapter
 from knaster.adapters import generation, git
 from knaster.checks.guest_list import LISTS, vanished
 from knaster.commands.common import Survey, survey
-from knaster.commands.output import show
+from knaster.commands.output import refuse_input_folders, show
 from knaster.diagnostics import Diagnostic
 from knaster.reports import rendering, validation
 from knaster.reports.blocks import Report
@@ -18,6 +18,7 @@ from knaster.reports.blocks import Report
 
 def run(args: argparse.Namespace) -> int:
     """1 on any error, and with ``--check`` when ``generated/`` is not up to date; then nothing was written."""
+    refuse_input_folders(args)
     generation.finish(Path(args.directory))
     found = survey(args)
     if not found.evaluation.ok:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from knaster.cluster import Catalog, Node, Platform, Role
 from knaster.guests import Guest, expand
-from knaster.placement.cards import Card, Cards, Key, collect
+from knaster.placement.cards import Card, Cards, Key, Lost, collect
 from knaster.placement.result import PlacementPlan, Reason
 from knaster.units import Exact, mib
 
@@ -26,20 +26,22 @@ class Fleet:
     platform: Platform | None
     guests: Mapping[str, Guest]
     vm_of: Mapping[str, Guest]
+    lost: Lost | None = None
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], catalog: Catalog, platform: Platform | None) -> Fleet:
-        """Index the inventory once."""
+    def of(cls, nodes: Iterable[Node], catalog: Catalog, platform: Platform | None, lost: Lost | None = None) -> Fleet:
+        """Index the inventory once; `lost` is there, so that reasons speak of all of it, and serves nobody."""
         by_name = {node.name: node for node in sorted(nodes, key=lambda node: node.name)}
         guests = expand(by_name.values(), platform)
         vms = {guest.node: guest for guest in guests if guest.kind == "vm"}
         return cls(
             by_name,
-            collect(by_name.values(), platform),
+            collect(by_name.values(), platform, lost),
             catalog,
             platform,
             {guest.name: guest for guest in guests},
             vms,
+            lost,
         )
 
 

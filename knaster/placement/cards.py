@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from knaster.cluster import Gpu, Node, Number, Platform, State
 from knaster.placement.result import Assignment, card_identity
@@ -16,13 +17,16 @@ from knaster.placement.result import Assignment, card_identity
 Key = tuple[str, int]
 """Where a card is: node name and position among the node's cards sorted by index."""
 
+Lost = tuple[str, int | None]
+"""A node, or one card of it by its index, that is taken out to see what its failure would do."""
+
 
 @dataclass(frozen=True, slots=True)
 class CardClass:
     """Everything that a filter asks of a card, save where it is and who holds it."""
 
     disabled: bool
-    state: State
+    state: State | Literal["lost"]
     os: str
     memory_gb: Number | None
     compute_cap: Number | None
@@ -67,10 +71,12 @@ class Cards:
         return self._by_identity.get((assignment.node, identity)) or self._by_identity.get(("", identity))
 
 
-def collect(nodes: Iterable[Node], platform: Platform | None) -> Cards:
-    """The cards of `nodes`; card policies come from `platform`."""
+def collect(nodes: Iterable[Node], platform: Platform | None, lost: Lost | None = None) -> Cards:
+    """The cards of `nodes`; card policies come from `platform`; those of `lost` are there but serve nobody."""
     ordered = sorted(nodes, key=lambda node: node.name)
-    cards = tuple(_card(node, gpu, at, platform) for node in ordered for at, gpu in enumerate(by_index(node.gpus)))
+    cards = tuple(
+        _card(node, gpu, at, platform, lost) for node in ordered for at, gpu in enumerate(by_index(node.gpus))
+    )
     by_class: defaultdict[CardClass, list[Card]] = defaultdict(list)
     by_node: defaultdict[str, list[Card]] = defaultdict(list)
     by_identity: dict[tuple[str, str], Card] = {}
@@ -92,10 +98,16 @@ def by_index(gpus: tuple[Gpu, ...]) -> list[Gpu]:
     return sorted(gpus, key=lambda gpu: gpu.index)
 
 
-def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None) -> Card:
+def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None, lost: Lost | None) -> Card:
     policy = platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
+    out = lost in ((node.name, None), (node.name, gpu.index))
     kind = CardClass(
-        gpu.disabled, node.state, node.role_os, gpu.memory_gb, gpu.compute_cap, policy.engines if policy else None
+        gpu.disabled,
+        "lost" if out else node.state,
+        node.role_os,
+        gpu.memory_gb,
+        gpu.compute_cap,
+        policy.engines if policy else None,
     )
     return Card((node.name, at), node, gpu, kind)
 

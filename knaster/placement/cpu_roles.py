@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from knaster.cluster import Node, Role
 from knaster.placement.board import Board, Fleet, RoomKey
-from knaster.placement.filters import Ask, Failure, pin_of
+from knaster.placement.filters import TAKEN_OUT, Ask, Failure, pin_of
 from knaster.units import Exact, mib, show
 
 NODE_CAUSES = ("cpu-roles", "state", "pin", "os", "guest", "memory-unknown", "room")
@@ -64,6 +64,8 @@ def _policy(board: Board, ask: Ask, node: Node) -> Failure | None:
     held = node.name in board.held.nodes.get(ask.role.name, ())
     if not node.cpu_roles:
         return Failure("cpu-roles", "without CPU roles")
+    if board.fleet.lost == (node.name, None):
+        return Failure("state", TAKEN_OUT)
     if node.state == "down" or (node.state == "cordoned" and not held):
         return Failure("state", node.state)
     if pin is not None and pin[0] != node.name:

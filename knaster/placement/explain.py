@@ -12,17 +12,31 @@ from knaster.placement.cards import Card
 from knaster.placement.filters import Ask, Failure
 from knaster.placement.passes import run
 from knaster.placement.result import PlacementPlan
+from knaster.units import Exact
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a node has for a CPU role: the guest (None outside Proxmox), its size in MiB, and what the plan leaves."""
+
+    guest: str | None
+    size: Exact
+    left: Exact
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One card (``gpu_index``) or node (None): ``chosen``, ``fits`` (another came first), or the cause against it."""
+    """One card (``gpu_index``) or node (None): ``chosen``, ``fits`` (another came first), or the cause against it.
+
+    ``room`` is told of a node that serves the role, or would if it had more of it.
+    """
 
     node: str
     gpu_index: int | None
     name: str | None
     verdict: str
     text: str
+    room: Room | None = None
 
 
 def explain(
@@ -84,12 +98,20 @@ def _how(board: Board, ask: Ask, card: Card) -> str:
 
 def _node(board: Board, ask: Ask, node: Node) -> Line:
     if board.node_of.get(ask.role.name) == node:
-        return Line(node.name, None, None, "chosen", "runs on its CPU")
+        return Line(node.name, None, None, "chosen", "runs on its CPU", _room(board, ask, node))
     if ask.role.share_with and not ask.role.needs.gpu and node not in sharing.target_nodes(board, ask.role):
         return Line(node.name, None, None, "target", f"{ask.role.share_with} is not there")
     found = cpu_roles.serving(board, ask, node)
     if isinstance(found, Failure):
-        return Line(node.name, None, None, found.cause, found.text)
+        text = f"{found.text}: {node.reason}" if found.cause == "state" and node.reason else found.text
+        return Line(
+            node.name, None, None, found.cause, text, _room(board, ask, node) if found.cause == "room" else None
+        )
     placed = board.node_of.get(ask.role.name)
     first = placed.name if placed else "a card"
-    return Line(node.name, None, None, "fits", f"would serve; {first} comes first")
+    return Line(node.name, None, None, "fits", f"would serve; {first} comes first", _room(board, ask, node))
+
+
+def _room(board: Board, ask: Ask, node: Node) -> Room | None:
+    key, size = cpu_roles.room_of(board.fleet, ask.role, node)
+    return None if size is None else Room(key[1], size, size - board.used.get(key, 0))

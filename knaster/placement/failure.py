@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from knaster.cluster import Catalog, Cluster, Node
-from knaster.placement import plan
+from knaster.cluster import Catalog, Cluster
+from knaster.placement.board import Fleet
+from knaster.placement.planner import place
 from knaster.placement.result import Assignment, PlacementPlan
 
 What = Literal["lost", "reduced", "moved", "gained"]
 _RANK: tuple[What, ...] = ("lost", "reduced", "moved", "gained")
-_REASON = "taken out to see what its failure would do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,19 @@ class Change:
     reason: str | None = None
 
 
-def without(cluster: Cluster, before: PlacementPlan, node: str, gpu_index: int | None = None) -> tuple[Change, ...]:
-    """What happens to the plan `before` when a node, or one of its cards, is lost; nothing for an unknown name.
+def after(cluster: Cluster, before: PlacementPlan, node: str, gpu_index: int | None = None) -> PlacementPlan:
+    """The plan that follows `before` when a node, or one of its cards, is lost; `before` for an unknown name.
 
-    The node counts as ``down`` and the card as ``disabled``, so that reasons still speak of every card of the fleet,
-    and a VM that loses its only card goes on.
+    Reasons still speak of every card of the fleet, of the lost ones as taken out. A VM that loses its card goes on.
     """
-    nodes = [_hurt(item, gpu_index) if item.name == node else item for item in cluster.nodes]
-    roles, models = cluster.roles or {}, cluster.catalog or Catalog()
-    return compare(before, plan(nodes, roles, models, platform=cluster.platform, current=before))
+    catalog = cluster.catalog or Catalog()
+    fleet = Fleet.of(cluster.nodes, catalog, cluster.platform, (node, gpu_index))
+    return place(fleet, cluster.roles or {}, before)
+
+
+def without(cluster: Cluster, before: PlacementPlan, node: str, gpu_index: int | None = None) -> tuple[Change, ...]:
+    """What happens to the roles of `before` when a node, or one of its cards, is lost; nothing for an unknown name."""
+    return compare(before, after(cluster, before, node, gpu_index))
 
 
 def compare(before: PlacementPlan, after: PlacementPlan) -> tuple[Change, ...]:
@@ -69,10 +73,3 @@ def _places(answer: PlacementPlan) -> dict[str, tuple[str, ...]]:
     for one in answer.assignments:
         places.setdefault(one.role, []).append(place_name(one))
     return {role: tuple(sorted(names)) for role, names in places.items()}
-
-
-def _hurt(node: Node, gpu_index: int | None) -> Node:
-    if gpu_index is None:
-        return replace(node, state="down", reason=_REASON)
-    gpus = tuple(replace(gpu, disabled=True, reason=_REASON) if gpu.index == gpu_index else gpu for gpu in node.gpus)
-    return replace(node, gpus=gpus)

@@ -13,6 +13,9 @@ from knaster.cluster import Engine, Number, Role
 from knaster.placement.cards import CardClass
 from knaster.units import exact, show, show_cc
 
+TAKEN_OUT = "taken out"
+"""What is said of the card or node that a planned failure takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -48,6 +51,8 @@ def disabled(_ask: Ask, card: CardClass, _spot: Spot) -> str | None:
 
 def state(_ask: Ask, card: CardClass, spot: Spot) -> str | None:
     """A node that is down holds nothing; a cordoned one keeps what it has and takes nothing new."""
+    if card.state == "lost":
+        return TAKEN_OUT
     if card.state == "down":
         return "down"
     return "cordoned" if card.state == "cordoned" and not spot.held else None

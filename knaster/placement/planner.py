@@ -36,7 +36,11 @@ def plan(
     plan: what cannot be placed is in ``unplaced`` with its reason.
     """
     given = inputs(nodes, roles, models, platform)
-    wanted, fleet = given.roles, Fleet.of(given.nodes, given.catalog, given.platform)
+    return place(Fleet.of(given.nodes, given.catalog, given.platform), given.roles, current)
+
+
+def place(fleet: Fleet, wanted: Mapping[str, Role], current: PlacementPlan | None) -> PlacementPlan:
+    """The plan of a fleet that is indexed already."""
     board = run(fleet, wanted, Held.of(current, fleet.cards))
     reasons = dict(board.reasons)
     for name in sorted(reasons, key=lambda name: (wanted[name].priority, name))[:ARRANGEMENTS]:

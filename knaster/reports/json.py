@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from knaster.diagnostics import Diagnostic, Place
+from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.redact import redact
-from knaster.reports.blocks import Report
+from knaster.reports.blocks import Report, Style
+
+_PLAIN = Style()
 
 
-def render(report: Report) -> str:
-    """The report's data, secrets masked, with a final line break."""
-    return json.dumps(_masked(report.data), indent=2, ensure_ascii=True) + "\n"
+def render(report: Report, style: Style = _PLAIN) -> str:
+    """The report's data, secrets masked, with a final line break; of its ``diagnostics`` only errors when quiet."""
+    data = dict(report.data)
+    if style.quiet and "diagnostics" in data:
+        data["diagnostics"] = [item for item in data["diagnostics"] if item["severity"] == Severity.ERROR]
+    return json.dumps(_masked(data), indent=2, ensure_ascii=True) + "\n"
 
 
 def diagnostic(item: Diagnostic) -> dict[str, Any]:

@@ -1,104 +1,123 @@
-"""The reports of `placement plan`: the plan, one role explained, and what a failure would do."""
+"""The report of `placement plan`, and what the reports of its questions share with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from knaster.cluster import Cluster, Gpu
-from knaster.diagnostics import Diagnostic, Severity
+from knaster.diagnostics import Severity
 from knaster.files import Files
 from knaster.pipeline import Evaluation
-from knaster.placement.explain import Line as Verdict
-from knaster.placement.failure import Change, place_name
+from knaster.placement.failure import place_name
 from knaster.placement.result import Assignment, PlacementPlan, Unplaced
+from knaster.planned import Planned
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Table, plural
 from knaster.reports.json import diagnostic
 from knaster.reports.validation import tally
+from knaster.slots import slot_views
 from knaster.units import show
 
 _MODELS_SHOWN = 2
 
 
-def report(evaluation: Evaluation, answer: PlacementPlan, files: Files) -> Report:
-    """JSON: ``{command, ok, assignments, unplaced, disabled_gpus, diagnostics}``."""
-    cluster = evaluation.cluster
-    cards = _cards(cluster)
+def report(evaluation: Evaluation, planned: Planned, files: Files, *, verbose: bool = False) -> Report:
+    """JSON: ``{command, ok, assignments, unplaced, disabled_gpus, inactive_nodes, diagnostics}``.
+
+    An assignment's ``change`` is ``new`` or ``was …`` against the placement in force, null for none. With `verbose`
+    people read every model, and the warnings too.
+    """
+    answer, cards = planned.plan, gpus(planned.cluster)
+    was = _earlier(planned)
+    changes = _changes(planned, was)
+    inactive = [node for node in planned.cluster.nodes if node.state != "active"]
     data = {
-        **_head(evaluation),
-        "assignments": [_assignment(item, cards) for item in answer.assignments],
+        **head(evaluation),
+        "assignments": [
+            _assignment(item, cards, change) for item, change in zip(answer.assignments, changes, strict=True)
+        ],
         "unplaced": [_unplaced(item) for item in answer.unplaced],
         "disabled_gpus": [
             {"node": item.node, "gpu_index": item.gpu_index, "name": item.name, "reason": item.reason}
             for item in answer.disabled_gpus
         ],
-        **_tail(evaluation),
+        "inactive_nodes": [{"node": node.name, "state": node.state, "reason": node.reason} for node in inactive],
+        **tail(evaluation),
     }
-    rows = tuple(
-        (item.role, place_name(item), _on(item, cards), _models(item.models_fitting)) for item in answer.assignments
-    )
+    differ = len([change for change in changes if change])
     blocks = (
-        Table(("ROLE", "WHERE", "CARD", "MODELS THAT FIT"), rows),
-        Items("not placed", tuple(f"{item.role}: {item.reason}" for item in answer.unplaced)),
+        _table(planned, cards, changes, verbose=verbose),
+        Items(
+            "not placed", tuple(f"{item.role}{_lost_place(item.role, was)}: {item.reason}" for item in answer.unplaced)
+        ),
         Items("disabled cards", tuple(_disabled(answer))),
-        *_closing(evaluation, files, _counted(evaluation, answer)),
+        Items("nodes cordoned or down", tuple(f"{node.name} {node.state}{_why(node.reason)}" for node in inactive)),
+        *closing(evaluation, files, _counted(evaluation, answer, differ, verbose=verbose), verbose=verbose),
     )
     return Report(data, blocks)
 
 
-def explained(evaluation: Evaluation, role: str, lines: Iterable[Verdict], files: Files) -> Report:
-    """JSON: ``{command, ok, role, candidates: [{node, gpu_index, card, verdict, text}], diagnostics}``."""
-    rows = tuple(lines)
-    data = {
-        **_head(evaluation),
-        "role": role,
-        "candidates": [
-            {
-                "node": line.node,
-                "gpu_index": line.gpu_index,
-                "card": line.name,
-                "verdict": line.verdict,
-                "text": line.text,
-            }
-            for line in rows
-        ],
-        **_tail(evaluation),
-    }
-    table = Table(
-        ("WHERE", "CARD", "VERDICT", "WHY"),
-        tuple((spot(line.node, line.gpu_index), line.name or "", line.verdict, line.text) for line in rows),
-        title=f"where {role} could run",
-    )
-    unplaced = evaluation.planned.plan.unplaced if evaluation.planned else ()
-    reasons = tuple(item.reason for item in unplaced if item.role == role)
-    return Report(data, (table, Items("not placed", reasons), *_closing(evaluation, files, None)))
+def _table(
+    planned: Planned, cards: Mapping[tuple[str, int], Gpu], changes: list[str | None], *, verbose: bool
+) -> Table:
+    """One row for each assignment; a column for changes only where there are some."""
+    models = _Models(planned)
+    names, rows = ["ROLE", "WHERE", "CARD", "MODELS THAT FIT"], []
+    for item, change in zip(planned.plan.assignments, changes, strict=True):
+        gpu = None if item.gpu_index is None else cards.get((item.node, item.gpu_index))
+        on = "CPU" if item.gpu_index is None else card(gpu)
+        row = [item.role, place_name(item), on, _told(models.ordered(item), verbose=verbose)]
+        rows.append([*row[:2], change or "", *row[2:]] if any(changes) else row)
+    if any(changes):
+        names.insert(2, "CHANGE")
+    return Table(tuple(names), tuple(tuple(row) for row in rows))
 
 
-def lost(evaluation: Evaluation, target: str, changes: tuple[Change, ...], files: Files) -> Report:
-    """What the loss of `target` would do. Survived means that every placed role stays placed.
+def _earlier(planned: Planned) -> dict[str, list[str]]:
+    """Where each role is in the placement in force."""
+    was: dict[str, list[str]] = {}
+    for item in planned.current.assignments if planned.current else ():
+        was.setdefault(item.role, []).append(place_name(item))
+    return was
 
-    JSON: ``{command, ok, without, survived, changes: [{role, change, before, after, reason}], diagnostics}``.
-    """
-    survived = not _names(changes, "lost")
-    data = {
-        **_head(evaluation),
-        "without": target,
-        "survived": survived,
-        "changes": [
-            {"role": item.role, "change": item.what, "before": item.before, "after": item.after, "reason": item.reason}
-            for item in changes
-        ],
-        **_tail(evaluation),
-    }
-    rows = tuple((item.role, item.what, ", ".join(item.before), ", ".join(item.after)) for item in changes)
-    reasons = tuple(f"{item.role}: {item.reason}" for item in changes if item.reason)
-    blocks = (
-        Line(_verdict(target, changes), "good" if survived else "bad"),
-        Table(("ROLE", "CHANGE", "BEFORE", "AFTER"), rows),
-        Items("why", reasons),
-        *_closing(evaluation, files, None),
-    )
-    return Report(data, blocks)
+
+def _changes(planned: Planned, was: Mapping[str, list[str]]) -> list[str | None]:
+    """For each assignment: nothing where it is in force, else the place it is instead of, else ``new``."""
+    if planned.current is None:
+        return [None] * len(planned.plan.assignments)
+    now: dict[str, set[str]] = {}
+    for item in planned.plan.assignments:
+        now.setdefault(item.role, set()).add(place_name(item))
+    left = {role: sorted(set(was.get(role, ())) - places) for role, places in now.items()}
+    changes: list[str | None] = []
+    for item in planned.plan.assignments:
+        if place_name(item) in was.get(item.role, ()):
+            changes.append(None)
+        else:
+            changes.append(f"was {left[item.role].pop(0)}" if left[item.role] else "new")
+    return changes
+
+
+def _lost_place(role: str, was: Mapping[str, list[str]]) -> str:
+    return f" (was {', '.join(was[role])})" if role in was else ""
+
+
+class _Models:
+    """The models that fit an assignment: first those that its slots serve, then by size."""
+
+    def __init__(self, planned: Planned) -> None:
+        self._known = planned.cluster.catalog.models if planned.cluster.catalog else {}
+        self._served = {(view.role, view.name): view.model for view in slot_views(planned)}
+
+    def ordered(self, item: Assignment) -> tuple[str, ...]:
+        served = [self._served.get((item.role, slot)) for slot in item.slots]
+        first = [name for name in dict.fromkeys(served) if name in item.models_fitting]
+        rest = sorted(set(item.models_fitting) - set(first), key=self._size)
+        return (*(name for name in first if name is not None), *rest)
+
+    def _size(self, name: str) -> tuple[float, float, str]:
+        model = self._known.get(name)
+        return (-model.vram_gb, -model.min_memory_gb, name) if model else (0, 0, name)
 
 
 def spot(node: str, index: int | None) -> str:
@@ -106,76 +125,73 @@ def spot(node: str, index: int | None) -> str:
     return node if index is None else f"{node}/{index}"
 
 
-def _verdict(target: str, changes: tuple[Change, ...]) -> str:
-    if not changes:
-        return f"without {target} nothing changes: every placed role stays where it is"
-    dropped = _names(changes, "lost")
-    if not dropped:
-        return f"without {target} every placed role stays placed"
-    return f"without {target} the fleet drops {', '.join(dropped)}"
-
-
-def _names(changes: Iterable[Change], what: str) -> list[str]:
-    return [item.role for item in changes if item.what == what]
-
-
-def _head(evaluation: Evaluation) -> dict[str, Any]:
+def head(evaluation: Evaluation) -> dict[str, Any]:
+    """How the JSON of every answer begins."""
     return {"command": "placement plan", "ok": evaluation.ok}
 
 
-def _tail(evaluation: Evaluation) -> dict[str, Any]:
+def tail(evaluation: Evaluation) -> dict[str, Any]:
+    """How it ends."""
     return {"diagnostics": [diagnostic(item) for item in evaluation.diagnostics]}
 
 
-def _closing(evaluation: Evaluation, files: Files, summary: str | None) -> tuple[Block, ...]:
-    """Errors in full; warnings as a count, because `validate` shows them."""
+def closing(
+    evaluation: Evaluation, files: Files, summary: str | None = None, *, verbose: bool = False
+) -> tuple[Block, ...]:
+    """Errors in full; warnings only with `verbose`, because `validate` shows them."""
     errors = tuple(item for item in evaluation.diagnostics if item.severity is Severity.ERROR)
     blocks: list[Block] = [Line(summary)] if summary else []
+    if errors or verbose:
+        blocks.append(Problems(evaluation.diagnostics if verbose else errors, files))
     if errors:
         blocks += [
-            Problems(errors, files),
             Line(f"{plural(len(errors), 'error')}: this plan would not be rendered", "bad"),
         ]
     return tuple(blocks)
 
 
-def _counted(evaluation: Evaluation, answer: PlacementPlan) -> str:
+def _counted(evaluation: Evaluation, answer: PlacementPlan, differ: int, *, verbose: bool) -> str:
     placed = len({item.role for item in answer.assignments})
-    roles = len(evaluation.cluster.roles or ())
-    warned: tuple[Diagnostic, ...] = evaluation.diagnostics
-    warnings = tally(warned, Severity.WARNING)
-    more = f"; {plural(warnings, 'warning')}, shown by knaster validate" if warnings else ""
-    return f"{placed} of {plural(roles, 'role')} placed{more}"
+    text = f"{placed} of {plural(len(evaluation.cluster.roles or ()), 'role')} placed"
+    if differ:
+        text += f"; {plural(differ, 'place')} other than in the placement in force"
+    warnings = tally(evaluation.diagnostics, Severity.WARNING)
+    if warnings:
+        text += f"; {plural(warnings, 'warning')}" + ("" if verbose else ", shown by knaster validate")
+    return text
 
 
 def _disabled(answer: PlacementPlan) -> Iterable[str]:
     for item in answer.disabled_gpus:
-        why = f": {item.reason}" if item.reason else ""
-        yield f"{spot(item.node, item.gpu_index)} {item.name or 'unknown card'}{why}"
+        yield f"{spot(item.node, item.gpu_index)} {item.name or 'unknown card'}{_why(item.reason)}"
 
 
-def _cards(cluster: Cluster) -> dict[tuple[str, int], Gpu]:
+def _why(reason: str | None) -> str:
+    return f": {reason}" if reason else ""
+
+
+def gpus(cluster: Cluster) -> dict[tuple[str, int], Gpu]:
+    """Every card by node and index."""
     return {(node.name, gpu.index): gpu for node in cluster.nodes for gpu in node.gpus}
 
 
-def _on(item: Assignment, cards: dict[tuple[str, int], Gpu]) -> str:
-    if item.gpu_index is None:
-        return "CPU"
-    gpu = cards.get((item.node, item.gpu_index))
+def card(gpu: Gpu | None) -> str:
+    """``Quadro P2000, 5 GB``."""
     if gpu is None:
         return ""
     size = f", {show(gpu.memory_gb)} GB" if gpu.memory_gb is not None else ""
     return f"{gpu.name or 'unknown card'}{size}"
 
 
-def _models(names: tuple[str, ...]) -> str:
+def _told(names: tuple[str, ...], *, verbose: bool) -> str:
     if not names:
         return "none"
-    more = f" and {len(names) - _MODELS_SHOWN} more" if len(names) > _MODELS_SHOWN else ""
-    return ", ".join(names[:_MODELS_SHOWN]) + more
+    shown = len(names) if verbose else _MODELS_SHOWN
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
 
 
-def _assignment(item: Assignment, cards: dict[tuple[str, int], Gpu]) -> dict[str, Any]:
+def _assignment(item: Assignment, cards: Mapping[tuple[str, int], Gpu], change: str | None) -> dict[str, Any]:
     gpu = None if item.gpu_index is None else cards.get((item.node, item.gpu_index))
     return {
         "role": item.role,
@@ -186,6 +202,7 @@ def _assignment(item: Assignment, cards: dict[tuple[str, int], Gpu]) -> dict[str
         "guest": item.guest,
         "slots": item.slots,
         "models_fitting": item.models_fitting,
+        "change": change,
     }
 
 

@@ -6,16 +6,17 @@ from functools import lru_cache
 
 from knaster.diagnostics import Place
 from knaster.document.source import normalise
-from knaster.redact import redact
+from knaster.reports.hidden import masked
 from knaster.reports.inert import spelled, width
 
 _WIDTH = 100
 
 
-def snippet(text: str, place: Place) -> tuple[str, ...]:
+def snippet(text: str, place: Place, *, secret: bool = False) -> tuple[str, ...]:
     """``12 |   gpus: 0`` and the caret below; nothing when the place has no line in the text.
 
-    A masked line gets no caret, because masking moves its columns. A long line is cut to a window around the spot.
+    With `secret` nothing from the column on is shown. A masked line gets no caret, because masking moves its columns.
+    A long line is cut to a window around the spot.
     """
     lines = _lines(text)
     if not 1 <= place.line <= len(lines):
@@ -23,10 +24,10 @@ def snippet(text: str, place: Place) -> tuple[str, ...]:
     line = lines[place.line - 1]
     if not line.strip():
         return ()
-    masked = redact(line)
+    safe = masked(lines, place.line - 1, place.column if secret else None)
     head = f"{place.line:>5} | "
-    if masked != line or not place.column:
-        return (head + _cut(spelled(masked), 0)[0],)
+    if safe != line or not place.column:
+        return (head + _cut(spelled(safe), 0)[0],)
     before = spelled(line[: place.column - 1])
     shown, start = _cut(spelled(line), len(before))
     return (head + shown, " " * 5 + " | " + " " * width(shown[: len(before) - start]) + "^")

@@ -19,6 +19,8 @@ _COLORS = {
     "caret": "1;31",
 }
 PLAIN = Style()
+_WITHOUT_LINE = "literal-secret"
+"""The diagnostic whose line holds what must not be shown."""
 _ALONE = 3
 _SHOWN = 5
 
@@ -95,7 +97,7 @@ def _full(diagnostic: Diagnostic, problems: Problems, style: Style) -> Iterator[
     yield f"{_where(place)}{label}: {inert(diagnostic.message)} [{inert(diagnostic.code)}]"
     text = problems.texts.get(place.file) if place else None
     if place and isinstance(text, str):
-        for line in snippet(text, place):
+        for line in snippet(text, place, secret=diagnostic.code == _WITHOUT_LINE):
             yield _paint(line, "caret", style) if line.endswith("^") and style.color else line
     if diagnostic.hint:
         yield f"  hint: {inert(diagnostic.hint)}"
