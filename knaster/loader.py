@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from knaster import build, document, schema
-from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster, Node
-from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
+from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
-from knaster.filenames import Inputs, node_name, sort_out
+from knaster.filenames import Inputs, sort_out
 from knaster.files import Files
 
 ORDERED = frozenset({"args", "fallback", "dns"})
@@ -41,7 +41,7 @@ def load(files: Files) -> Loaded:
     inputs = sort_out(files)
     found = list(inputs.diagnostics)
     data = _documents(files, inputs, found)
-    nodes = tuple(_node(path, data[path], found) for path in inputs.nodes if path in data)
+    nodes = tuple(build.node(data[path], path) for path in inputs.nodes if path in data)
     broken = inputs.broken | {path for path in (*inputs.nodes, *inputs.catalog) if path not in data}
     if broken:
         found.append(_skipped(broken))
@@ -71,20 +71,6 @@ def _documents(files: Files, inputs: Inputs, found: list[Diagnostic]) -> dict[st
         if not problems:
             data[path] = parsed.data
     return data
-
-
-def _node(path: str, data: Mapping[str, Value], found: list[Diagnostic]) -> Node:
-    node = build.node(data, path)
-    if node.name != node_name(path):
-        found.append(
-            Diagnostic(
-                "name-mismatch",
-                f'the node is named "{node.name}" but its file is {path}',
-                Place(path, ("name",)),
-                hint=f'write name: "{node_name(path)}", or rename the file to inventory/{node.name}.yaml',
-            )
-        )
-    return node
 
 
 def _skipped(broken: frozenset[str]) -> Diagnostic:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from knaster.checks import guests, hardware
+from knaster.checks import CHECKS, guests, hardware
 from knaster.cluster import Cpu, Driver, Lxc, Replication, Role, VmOverride, Worker
 from knaster.diagnostics import Severity
-from tests.builders import cluster, gpu, gpu_vm, lxc, node, pci, platform, role, roles
+from tests.builders import catalog, cluster, engine, gpu, gpu_vm, lxc, node, pci, platform, role, roles, slot
 from tests.checking import Said, of_guests, only, p2000, proxmox, route, said
 
 PLATFORM_FILE = "catalog/platform.yaml"
@@ -84,11 +84,30 @@ def test_an_override_without_a_vm_is_a_warning() -> None:
 )
 def test_the_guest_of_a_role(subject: Role, problem: str | None, key: str) -> None:
     declared = platform(lxc("infra"), lxc("kiosk", "pve61", 102))
-    fleet = cluster(proxmox("pve44"), proxmox("pve61", cpu_roles=False), roles=roles(subject), platform=declared)
+    nodes = proxmox("pve44"), proxmox("pve61", cpu_roles=False)
+    engines = catalog(engine("vllm", gpu="optional"))
+    fleet = cluster(*nodes, roles=roles(subject), platform=declared, catalog=engines)
     found = of_guests(guests.role_guests, fleet)
     message = f"role tts names the guest {subject.guest}, but {problem}"
     assert said(found) == ([("guest-conflict", message)] if problem else [])
     assert [route(one)[1] for one in found] == ([("roles", "tts", key)] if problem else [])
+
+
+def test_a_role_that_contradicts_itself_and_a_guest_on_no_proxmox_node_are_told_once() -> None:
+    """``needs.gpu: false`` left out for an engine without GPUs; a guest moved to a workstation."""
+    slots = (slot("tts"),), (slot("hq", fallback=("tts",)),)
+    speech = {"kinds": ("tts",), "engine": "piper"}
+    declared = roles(
+        role("tts", guest="infra", required=True, slots=slots[0], **speech),
+        role("hq", slots=slots[1], kinds=("tts",)),
+    )
+    engines = catalog(engine("piper", gpu="none"), engine())
+    fleet = cluster(proxmox("pve44"), roles=declared, platform=platform(lxc("infra")), catalog=engines)
+    assert [one.code for rule in CHECKS for one in rule(fleet)] == ["role-conflict"]
+    away = platform(lxc("infra", "PC5"))
+    aside = roles(role("tts", guest="infra", gpu=False, **speech))
+    moved = cluster(node("PC5", cpu_roles=False), roles=aside, platform=away, catalog=engines)
+    assert [one.code for rule in CHECKS for one in rule(moved)] == ["guest-conflict"]
 
 
 @pytest.mark.parametrize(
@@ -199,8 +218,8 @@ def test_a_vm_takes_sixteen_cards(number: int, expected: list[str]) -> None:
     [
         (Driver("legacy", "R580", "580.95.05", 5.0, 12.1), None),
         (Driver("legacy", "R580", "580.95.05", 6.1, 6.1), None),
-        (Driver("legacy", "R595", "595.45.04", 7.5, None), "R595 (legacy), which serves 7.5 on"),
-        (Driver("legacy", "R390", "390.157", 2.0, 6.0), "R390 (legacy), which serves 2.0 to 6.0"),
+        (Driver("legacy", "R595", "595.45.04", 7.5, None), "R595 (legacy), which serves compute capability 7.5 on"),
+        (Driver("legacy", "R390", "390.157", 2.0, 6.0), "R390 (legacy), which serves compute capability 2.0 to 6.0"),
     ],
 )
 def test_a_driver_branch_serves_all_cards_of_its_vm(driver: Driver, expected: str | None) -> None:
@@ -209,7 +228,32 @@ def test_a_driver_branch_serves_all_cards_of_its_vm(driver: Driver, expected: st
         proxmox("pve44", *cards), node("PC5", gpu(0, 20, 99)), platform=platform(drivers={"legacy": driver})
     )
     found = of_guests(hardware.drivers, fleet)
-    message = f"card pve44/0 has compute capability 6.1, but its VM gpu-pve44 gets driver {expected}"
+    message = f"GPU VMs get driver {expected}, but not 1 of their cards: 1 with 6.1"
     wanted: Said = [("driver-branch", message)] if expected else []
     assert said(found) == wanted
-    assert [route(one)[1] for one in found] == [("gpus", 0, "compute_cap")] * len(wanted)
+    assert [route(one)[1] for one in found] == [("gpu_vm", "driver_generation")] * len(wanted)
+
+
+def test_a_driver_branch_is_told_once_for_all_cards() -> None:
+    drivers = {
+        "current": Driver("current", "R595", "595.45.04", 7.5, 12.1),
+        "legacy": Driver("legacy", "R580", "580.95.05", 5.0, 12.1),
+    }
+    old = gpu(1, 8, 5.2, pci=pci("0000:02:00.0"))
+    nodes = proxmox("pve44", p2000(), old), proxmox("pve46", p2000(), gpu(1, pci=pci("0000:02:00.0")))
+    declared = platform(drivers=drivers, gpu_vm=gpu_vm(driver_generation="current"))
+    found = only(of_guests(hardware.drivers, cluster(*nodes, platform=declared)))
+    assert found.message == (
+        "GPU VMs get driver R595 (current), which serves compute capability 7.5 to 12.1, "
+        "but not 3 of their cards: 1 with 5.2, 2 with 6.1"
+    )
+    assert found.hint == "legacy serves all cards of all GPU VMs"
+    assert [(one.place.route, one.message) for one in found.related] == [
+        (("drivers", "current"), "current is declared here"),
+        (("gpus", 0, "compute_cap"), "card pve44/0 has 6.1"),
+        (("gpus", 1, "compute_cap"), "card pve44/1 has 5.2"),
+        (("gpus", 0, "compute_cap"), "card pve46/0 has 6.1"),
+    ]
+    alone = platform(drivers={"current": drivers["current"]}, gpu_vm=gpu_vm(driver_generation="current"))
+    hint = only(of_guests(hardware.drivers, cluster(*nodes, platform=alone))).hint
+    assert hint == "declare a generation that serves all cards of all GPU VMs, or take the cards out"

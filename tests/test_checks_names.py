@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knaster.checks import duplicates, naming
-from knaster.cluster import External, GpuVm, Platform
+from knaster.checks import CHECKS, duplicates, naming, network
+from knaster.cluster import PLATFORM_FILE, External, GpuVm, Platform
 from tests.builders import cluster, gpu, gpu_vm, lxc, node, platform, role, roles, slot
 from tests.checking import Said, of_guests, only, p2000, proxmox, route, said
 
@@ -21,9 +21,41 @@ def test_node_names_differ_in_more_than_case() -> None:
 
 
 def test_node_names_are_unique() -> None:
-    found = duplicates.node_names(cluster(node("a", file="inventory/a.yaml"), node("a", file="inventory/b.yaml")))
+    found = duplicates.node_names(cluster(node("a"), node("a")))
     assert said(found) == [("duplicate-name", "two nodes have one name: a")]
     assert said(duplicates.node_names(cluster(node("a"), node("b")))) == []
+
+
+def test_a_copied_file_is_one_mistake() -> None:
+    """``cp inventory/pve44.yaml inventory/pve45.yaml``: the same name, cards and VM; the file's name is the mistake."""
+    card = p2000(uuid=GPU_UUID)
+    fleet = cluster(
+        proxmox("pve44", card),
+        proxmox("pve44", card, file="inventory/pve45.yaml", source="assumed"),
+        platform=platform(),
+    )
+    found = list(check for rule in CHECKS for check in rule(fleet))
+    message = 'the node is named "pve44" but its file is inventory/pve45.yaml'
+    assert said(found) == [("name-mismatch", message)]
+    assert found[0].hint == 'write name: "pve45" and the facts of that machine, or remove the file'
+    assert route(found[0]) == ("inventory/pve45.yaml", ("name",), "value")
+
+
+def test_a_node_is_named_like_its_file() -> None:
+    found = only(naming.nodes(cluster(node("b", file="inventory/a.yaml"))))
+    assert said([found]) == [("name-mismatch", 'the node is named "b" but its file is inventory/a.yaml')]
+    assert found.hint == 'write name: "a", or rename the file to inventory/b.yaml'
+    assert (
+        only(naming.nodes(cluster(node("b", file="inventory/a_1.yaml")))).hint == "rename the file to inventory/b.yaml"
+    )
+
+
+def test_a_bad_name_is_one_mistake() -> None:
+    """No complaint about the number that the VM's id should follow from, nor about the file; the hint is good."""
+    for file, name in (("pve45.lan", "pve45"), ("pve46", "pve46")):
+        fleet = cluster(proxmox("pve45.lan", p2000(), file=f"inventory/{file}.yaml"), platform=platform())
+        found = only(check for rule in CHECKS for check in rule(fleet))
+        assert (found.code, found.hint) == ("bad-name", f'rename it, such as "{name}"')
 
 
 @pytest.mark.parametrize(
@@ -100,8 +132,31 @@ def test_vmids_are_unique_and_both_places_are_named() -> None:
     fleet = cluster(proxmox("pve44", p2000()), platform=platform(lxc("infra", vmid=244), lxc("ops", vmid=100)))
     found = only(of_guests(duplicates.vmids, fleet))
     assert (found.code, found.message) == ("duplicate-vmid", "guests gpu-pve44 and infra have one VM id: 244")
-    assert route(found) == ("catalog/platform.yaml", ("guests", "infra", "vmid"), "value")
-    assert [(one.place.file, one.place.route) for one in found.related] == [("inventory/pve44.yaml", ("name",))]
+    assert route(found) == ("inventory/pve44.yaml", ("name",), "value")
+    assert [(one.place.file, one.place.route) for one in found.related] == [
+        (PLATFORM_FILE, ("guests", "infra", "vmid"))
+    ]
+    assert found.hint == (
+        "set vmid under gpu_vm.overrides.pve44 in catalog/platform.yaml, or change the VM id of guest infra"
+    )
+    written = only(
+        of_guests(
+            duplicates.vmids,
+            cluster(proxmox(), platform=platform(lxc("a", vmid=9), lxc("b", vmid=9, address="192.168.100.9"))),
+        )
+    )
+    assert written.hint == "change the VM id of one of the two"
+
+
+def test_nodes_of_one_number_collide_once() -> None:
+    """``box44`` beside ``pve44``: VM id and address of the same two guests."""
+    fleet = cluster(proxmox("box44", p2000()), proxmox("pve44", p2000(1, 2)), platform=platform())
+    found = only(of_guests(duplicates.vmids, fleet))
+    assert found.message == "guests gpu-pve44 and gpu-box44 have one VM id and address: 244, 192.168.100.224"
+    assert found.hint == (
+        "set vmid and address under gpu_vm.overrides.pve44 in catalog/platform.yaml, or under gpu_vm.overrides.box44"
+    )
+    assert of_guests(network.addresses, fleet) == []
 
 
 @pytest.mark.parametrize("name", ["pve44", "GODE-PC-05", "a", "4a", "a" * 63])
@@ -116,7 +171,7 @@ RULE = "Proxmox and DNS take letters, digits and - inside"
     ("name", "problem", "repaired"),
     [
         ("pve_44", RULE, "pve-44"),
-        ("pve.44", RULE, "pve-44"),
+        ("pve.44", RULE, "pve"),
         ("-pve", RULE, "pve"),
         ("pve-", RULE, "pve"),
         ("pve[1:3]", RULE, "pve-1-3"),

@@ -57,19 +57,45 @@ def test_a_rule_that_leaves_the_range_is_told_at_the_node() -> None:
         "guest gpu-pve99 has the address 192.168.101.23, which is outside the network 192.168.100.0/24"
     )
     assert route(found) == ("inventory/pve99.yaml", ("name",), "value")
-    assert found.hint == (
-        "it follows from the node's number; set another one under gpu_vm.overrides in catalog/platform.yaml"
-    )
+    assert found.hint == "set address under gpu_vm.overrides.pve99 in catalog/platform.yaml"
 
 
 def test_the_gateway_and_nodes_lie_in_the_network() -> None:
-    fleet = cluster(
-        node("a", address="10.0.0.1"), node("b", address="192.168.100.5"), platform=declared(gateway="10.0.0.2")
-    )
-    assert said(of_guests(network.addresses, fleet)) == [
-        ("address-range", "the gateway has the address 10.0.0.2, which is outside the network 192.168.100.0/24"),
-        ("address-range", "node a has the address 10.0.0.1, which is outside the network 192.168.100.0/24"),
-    ]
+    nodes = node("a", address="10.0.0.1"), node("b", address="192.168.100.5")
+    found = only(of_guests(network.addresses, cluster(*nodes, platform=declared())))
+    assert found.message == "node a has the address 10.0.0.1, which is outside the network 192.168.100.0/24"
+    assert found.hint == "change network.cidr or this address"
+
+
+def test_a_network_without_its_gateway_is_told_once() -> None:
+    """The network is as likely wrong as the gateway: no node and no guest is measured against it."""
+    nodes = node("a", address="10.0.0.1"), node("b", address="192.168.100.5")
+    found = only(of_guests(network.addresses, cluster(*nodes, platform=declared(gateway="10.0.0.2"))))
+    assert found.message == "the gateway has the address 10.0.0.2, which is outside the network 192.168.100.0/24"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"guest_first": "192.168.100.239", "guest_last": "192.168.100.220"},
+            "the guest range ends at 192.168.100.220, before its start 192.168.100.239",
+        ),
+        (
+            {"cidr": "192.168.100.0/27"},
+            "the guest range 192.168.100.220 to 192.168.100.239 is outside the network 192.168.100.0/27",
+        ),
+        (
+            {"guest_first": "10.0.0.220", "guest_last": "10.0.0.239"},
+            "the guest range 10.0.0.220 to 10.0.0.239 is outside the network 192.168.100.0/24",
+        ),
+    ],
+)
+def test_a_wrong_range_or_network_measures_nobody(change: dict[str, object], message: str) -> None:
+    nodes = proxmox("pve44", p2000(), address="192.168.100.44"), node("a", address="192.168.100.5")
+    fleet = cluster(*nodes, platform=declared(lxc(address="192.168.100.221"), **change))
+    assert said(of_guests(network.ranges, fleet)) == [("address-range", message)]
+    assert of_guests(network.addresses, fleet) == []
 
 
 def test_addresses_are_unique_over_guests_nodes_and_gateway() -> None:
@@ -80,12 +106,34 @@ def test_addresses_are_unique_over_guests_nodes_and_gateway() -> None:
     )
     found = of_guests(network.addresses, fleet)
     assert said(found) == [
-        ("duplicate-address", "the gateway and node pve46 have one address: 192.168.100.1"),
-        ("duplicate-address", "node pve44 and guest gpu-pve44 have one address: 192.168.100.224"),
-        ("duplicate-address", "node pve44 and guest infra have one address: 192.168.100.224"),
+        ("duplicate-address", "node pve46 and the gateway have one address: 192.168.100.1"),
+        ("duplicate-address", "guest gpu-pve44 and node pve44 have one address: 192.168.100.224"),
+        ("duplicate-address", "guest infra and node pve44 have one address: 192.168.100.224"),
+    ]
+    assert [one.hint for one in found] == [
+        "give one of the two another address",
+        "set address under gpu_vm.overrides.pve44 in catalog/platform.yaml",
+        "choose a free address of the guest range",
     ]
     assert route(found[0]) == ("inventory/pve46.yaml", ("address",), "value")
     assert found[0].related[0].place.route == ("network", "gateway")
+
+
+@pytest.mark.parametrize("address", ["192.168.100.1", "192.168.100.44"])
+def test_a_guest_on_the_address_of_gateway_or_node_is_not_also_outside_the_range(address: str) -> None:
+    fleet = cluster(proxmox("pve44", address="192.168.100.44"), platform=declared(lxc(address=address)))
+    assert only(of_guests(network.addresses, fleet)).code == "duplicate-address"
+
+
+def test_the_rule_gives_way_to_an_address_that_is_written_down() -> None:
+    fleet = cluster(proxmox("pve44", p2000()), platform=declared(lxc(address="192.168.100.224")))
+    found = only(of_guests(network.addresses, fleet))
+    assert found.message == "guest gpu-pve44 and guest infra have one address: 192.168.100.224"
+    assert route(found) == ("inventory/pve44.yaml", ("name",), "value")
+    assert [one.place.route for one in found.related] == [("guests", "infra", "address")]
+    assert found.hint == (
+        "set address under gpu_vm.overrides.pve44 in catalog/platform.yaml, or change the address of guest infra"
+    )
 
 
 def test_an_override_is_where_the_address_is_written() -> None:
@@ -113,13 +161,13 @@ def test_an_override_is_where_the_address_is_written() -> None:
             {"guest_last": "192.168.101.5"},
             "the guest range reaches to 192.168.101.5, which is outside the network 192.168.100.0/24",
             ("network", "guest_range", "last"),
-            "shorten the range",
+            "change network.guest_range, or network.cidr if that is too small",
         ),
         (
             {"guest_first": "192.168.99.9"},
             "the guest range reaches to 192.168.99.9, which is outside the network 192.168.100.0/24",
             ("network", "guest_range", "first"),
-            "shorten the range",
+            "change network.guest_range, or network.cidr if that is too small",
         ),
         (
             {"guest_first": "220"},

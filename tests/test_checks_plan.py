@@ -9,10 +9,12 @@ import pytest
 from knaster.checks import plan as rules
 from knaster.checks import plan_slots
 from knaster.cluster import Cluster, Model, Role, Worker
+from knaster.diagnostics import Severity
 from knaster.guests import expand
 from knaster.placement import plan
 from knaster.placement.result import Assignment, PlacementPlan
 from knaster.planned import Planned
+from knaster.slots import slot_views
 from tests.builders import catalog, cluster, engine, gpu, lxc, model, node, pci, platform, role, roles, slot
 from tests.checking import only, p2000, proxmox, route, said
 
@@ -40,7 +42,7 @@ def test_a_required_role_without_a_place() -> None:
 def test_required_means_all_places() -> None:
     fleet = cluster(node("a", gpu(0)), roles=roles(role("chat", count=2, required=True)))
     found = only(rules.required_roles(planned(fleet)))
-    assert found.message.startswith("role chat is required but not placed: 1 of 2 placed: ")
+    assert found.message.startswith("role chat is required but only 1 of 2 placed: ")
     both = cluster(node("a", gpu(0), gpu(1)), roles=roles(role("chat", count=2, required=True)))
     assert said(rules.required_roles(planned(both))) == []
 
@@ -167,8 +169,8 @@ def test_one_slot_on_two_cards_of_a_guest_is_no_collision() -> None:
 
 def test_the_same_port_on_two_machines_is_fine() -> None:
     fleet = cluster(
-        node("PC5", gpu()),
-        node("PC6", gpu()),
+        node("PC5", gpu(), address="10.0.0.5"),
+        node("PC6", gpu(), address="10.0.0.6"),
         roles=roles(role("a", slots=(slot("sa"),)), role("b", slots=(slot("sb"),))),
     )
     assert said(plan_slots.slots(planned(fleet))) == []
@@ -183,8 +185,15 @@ def test_a_slot_that_is_served_has_a_port() -> None:
 def test_a_worker_program_chooses_its_port() -> None:
     declared = roles(role("a", slots=(slot("sa", None),)))
     workers = platform(workers={"PC5": Worker("PC5", "w.ps1")})
-    assert said(plan_slots.slots(planned(cluster(node("PC5", gpu()), roles=declared, platform=workers)))) == []
-    assert [one.code for one in plan_slots.slots(planned(cluster(node("PC5", gpu()), roles=declared)))] == ["slot-port"]
+    assert (
+        said(
+            plan_slots.slots(planned(cluster(node("PC5", gpu(), address="10.0.0.5"), roles=declared, platform=workers)))
+        )
+        == []
+    )
+    assert [
+        one.code for one in plan_slots.slots(planned(cluster(node("PC5", gpu(), address="10.0.0.5"), roles=declared)))
+    ] == ["slot-port"]
 
 
 def named(chosen: Model, *others: Model | Role, **more: object) -> Planned:
@@ -192,7 +201,13 @@ def named(chosen: Model, *others: Model | Role, **more: object) -> Planned:
     subject = role("a", engine="vllm", slots=(slot("sa", model=chosen.name),), **more)
     models = [one for one in others if isinstance(one, Model)]
     sharers = [one for one in others if isinstance(one, Role)]
-    return planned(cluster(node("n", gpu(0, 5, 6.1)), roles=roles(subject, *sharers), catalog=catalog(chosen, *models)))
+    return planned(
+        cluster(
+            node("n", gpu(0, 5, 6.1), address="10.0.0.5"),
+            roles=roles(subject, *sharers),
+            catalog=catalog(chosen, *models),
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,7 +229,7 @@ def test_the_model_of_a_slot_fits(chosen: Model, why: str) -> None:
 def test_a_model_that_fits_or_is_unknown_or_whose_role_has_no_place() -> None:
     assert said(plan_slots.slots(named(model("small", 4)))) == []
     assert said(plan_slots.slots(named(model("big", 8), min_vram_gb=48))) == []
-    unknown = cluster(node("n", gpu()), roles=roles(role("a", slots=(slot("sa", model="x"),))))
+    unknown = cluster(node("n", gpu(), address="10.0.0.5"), roles=roles(role("a", slots=(slot("sa", model="x"),))))
     assert said(plan_slots.slots(planned(unknown))) == []
 
 
@@ -240,3 +255,12 @@ def test_a_model_on_a_cpu() -> None:
     assert found.message == (
         "slot s names the model huge, which does not fit on pve44: it needs 40 GiB, more than other roles leave there"
     )
+
+
+def test_a_slot_needs_an_address_to_answer_on() -> None:
+    served = roles(role("a", slots=(slot("sa"),)), role("b", slots=(slot("sb", 8081),)))
+    fleet = cluster(node("n", gpu(0), gpu(1)), roles=served, catalog=catalog(model("m", 4)))
+    found = only(plan_slots.slots(planned(fleet)))
+    assert (found.code, found.severity) == ("unknown-fact", Severity.WARNING)
+    assert found.message == "the address of n is not known, so nobody can call sa, sb there"
+    assert {view.state for view in slot_views(planned(fleet))} == {"unavailable"}

@@ -19,7 +19,21 @@ def test_a_near_miss_is_suggested_else_what_there_is() -> None:
     shown = "node00, node01, node02, node03, node04, node05, node06, node07 and 4 more"
     assert suggestion("xyz", many, "nodes") == f"known nodes: {shown}"
     assert suggestion("x", [], "models") == "there are no models yet"
-    assert suggestion("pve-9999", [f"pve-{number}" for number in range(10000, 11000)], "nodes")[:13] == "did you mean "
+    assert (
+        suggestion("pvex-10000", [f"pve-{number}" for number in range(10000, 11000)], "nodes")[:13] == "did you mean "
+    )
+
+
+def test_what_it_cannot_be_is_not_suggested() -> None:
+    assert suggestion("pve44", ["pve46", "pve48"], "nodes") == "known nodes: pve46, pve48"
+    assert suggestion("qwen", ["qwen3"], "models") == 'did you mean "qwen3"?'
+    assert suggestion("chta", ["chat", "char"], "slots", ("chat",)) == 'did you mean "char"?'
+    assert suggestion("chta", ["chat"], "slots", ("chat", "chta")) == "there are no other slots"
+    own = roles(role("chat", share_with="chatt"))
+    assert only(references.share_targets(cluster(roles=own))).hint == "there are no other roles"
+    listed = (slot("a", fallback=("chat", "chatt")), slot("chat", position=1))
+    found = only(references.fallbacks(cluster(roles=roles(role("r", slots=listed)), platform=platform())))
+    assert found.hint == "there are no other slots and endpoints"
 
 
 ROLES_FILE, PLATFORM_FILE = "catalog/roles.yaml", "catalog/platform.yaml"
@@ -39,7 +53,7 @@ UNKNOWN = [
         "unknown-engine",
         'model m names the engine "llama", which catalog/models.yaml does not have',
         ("catalog/models.yaml", ("models", "m", "engines"), "value"),
-        "known engines: vllm",
+        "there are no other engines",
     ),
     (
         references.policy_engines,
@@ -63,7 +77,7 @@ UNKNOWN = [
         "unknown-node",
         'role chat is pinned to the node "pve4", which has no file in inventory/',
         (ROLES_FILE, ("roles", "chat", "pin"), "value"),
-        'did you mean "pve44"?',
+        "known nodes: pve44",
     ),
     (
         references.pins,
@@ -101,9 +115,9 @@ UNKNOWN = [
     ),
     (
         references.fallbacks,
-        cluster(roles=roles(role("chat", slots=(slot("a", fallback=("tier0", "tier1")),))), platform=platform()),
+        cluster(roles=roles(role("chat", slots=(slot("a", fallback=("teir1",)),))), platform=platform()),
         "unknown-fallback",
-        'slot a falls back to "tier0", which is neither a slot nor an external endpoint',
+        'slot a falls back to "teir1", which is neither a slot nor an external endpoint',
         (ROLES_FILE, ("roles", "chat", "slots", 0, "fallback", 0), "value"),
         'did you mean "tier1"?',
     ),
@@ -113,7 +127,7 @@ UNKNOWN = [
         "unknown-node",
         'guest infra runs on the node "pve4", which has no file in inventory/',
         (PLATFORM_FILE, ("guests", "infra", "node"), "value"),
-        'did you mean "pve44"?',
+        "known nodes: pve44",
     ),
     (
         platform_references.nodes,
@@ -121,7 +135,7 @@ UNKNOWN = [
         "unknown-node",
         'guest infra is replicated to the node "pve4", which has no file in inventory/',
         (PLATFORM_FILE, ("guests", "infra", "replication", 3, "target"), "value"),
-        'did you mean "pve44"?',
+        "there are no other nodes",
     ),
     (
         platform_references.nodes,

@@ -79,3 +79,23 @@ def test_what_only_looks_technical_is_no_secret() -> None:
 
 def test_nothing_to_look_at() -> None:
     assert list(literal_secrets(Cluster((), None, None, None))) == []
+
+
+@pytest.mark.parametrize(
+    ("fleet", "hint"),
+    [
+        (cluster(catalog=catalog(model("m", args=(TOKEN,)))), 'name the variable that holds it ("${NAME}")'),
+        (
+            cluster(platform=platform(external={"t": External("t", "https://example.org", TOKEN)})),
+            "name the variable that holds it (credential: {env: NAME})",
+        ),
+        (cluster(node("a", reason=TOKEN)), "take it out"),
+    ],
+)
+def test_the_way_out_fits_the_place(fleet: Cluster, hint: str) -> None:
+    assert only(literal_secrets(fleet)).hint == f"{hint}, and replace the secret itself: it has leaked"
+
+
+def test_the_way_out_of_an_argument_is_accepted() -> None:
+    args = ("--api-key", "${NAME}", "--api-key=${NAME}")
+    assert list(literal_secrets(cluster(catalog=catalog(model("m", args=args))))) == []

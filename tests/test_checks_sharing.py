@@ -128,6 +128,35 @@ def speech(kind: str, *, gpu: bool) -> dict[str, Role]:
     )
 
 
+def test_a_share_above_the_whole_of_its_role_is_one_mistake() -> None:
+    declared = roles(
+        role("a", vram_share=VramShare(1, 0.55)),
+        role("b", share_with="a", share_mode="concurrent", vram_share=VramShare(0.45, 0.9)),
+    )
+    found = only(sharing.vram_shares(cluster(roles=declared)))
+    assert found.message == "role b may take 0.9 of a card beside others, but only 0.45 alone"
+
+
+def test_a_slot_is_stood_in_for_by_its_own_kind() -> None:
+    found = only(sharing.fallback_kinds(cluster(roles=speech("llm", gpu=False), platform=EXTERNAL)))
+    assert (found.code, found.message) == ("fallback-kind", "llm slot hq falls back to tts-de, which serves tts")
+    assert found.hint == "name a slot that serves llm, or an external endpoint"
+    assert route(found)[1] == ("roles", "hq", "slots", 0, "fallback", 0)
+    assert [one.place.route for one in found.related] == [("roles", "tts-de", "kinds")]
+    assert said(sharing.fallback_kinds(cluster(roles=speech("tts", gpu=True), platform=EXTERNAL))) == []
+
+
+def test_speech_does_not_fall_back_to_a_language_model() -> None:
+    declared = roles(
+        role("hq", kinds=("tts",), slots=(slot("tts-de-hq", fallback=("tier1-flex",)),)),
+        role("flex", slots=(slot("tier1-flex"),)),
+        role("de", kinds=("tts", "llm"), slots=(slot("tts-de", fallback=("tier1-flex",)),)),
+    )
+    found = only(sharing.fallback_kinds(cluster(roles=declared)))
+    assert found.message == "speech slot tts-de-hq falls back to tier1-flex, which serves llm"
+    assert found.hint == "name a slot that serves tts (tts-de)"
+
+
 def test_speech_may_end_on_a_cpu() -> None:
     def ends(declared: dict[str, Role]) -> Said:
         return said(sharing.fallback_ends(cluster(roles=declared, platform=EXTERNAL)))
@@ -135,13 +164,15 @@ def test_speech_may_end_on_a_cpu() -> None:
     refused = [("fallback-end", "the fallback of slot hq ends at tts-de, which may be down too")]
     assert ends(speech("tts", gpu=False)) == []
     assert ends(speech("tts", gpu=True)) == refused
-    assert ends(speech("llm", gpu=False)) == refused
+    assert ends(speech("llm", gpu=False)) == []  # told as fallback-kind
 
 
 @pytest.mark.parametrize(
     ("subject", "expected"),
     [
         (role("a", count=2), None),
+        (role("a", count=2, pin="pve44"), None),
+        (role("a", count=2, pin="pve44/1"), "role a wants 2 cards, but it is pinned to one: pve44/1"),
         (role("a", gpu=False), None),
         (role("a", gpu=False, count=2), "role a wants 2 places, but it runs on a CPU: there is one place for it"),
         (

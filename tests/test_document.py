@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from knaster.diagnostics import Diagnostic
-from knaster.document import Document, Value, parse, parser
+from knaster.document import Document, Value, parse, parser, syntax
 
 FILE = "inventory/n1.yaml"
 
@@ -183,16 +183,27 @@ def test_both_positions_of_a_duplicate_are_named() -> None:
     assert (related.place.file, related.place.line, related.place.column) == (FILE, 3, 3)
 
 
+_TEXT = 'or quote it if it is text: "NO"'
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
         (
             "a:\n \tb: 1\n\tc: 2\n",
-            "tab at 2:2, use spaces (and 1 more in this file)",
-            'inside double quotes a tab is written "\\t"',
+            "a tab in the indentation is not allowed (and 1 more in this file)",
+            "indent with spaces",
         ),
+        ("a:\tb\n", "a tab is not allowed", 'write a space; inside double quotes a tab is written "\\t"'),
+        ("a:\n  b: 1\n \u00a0c: 2\n", "no-break space: U+00A0 is no indentation", "replace it by plain spaces"),
+        (
+            "a:\n\u00a0 b: 1\n\u00a0 c: 2\n",
+            "no-break space: U+00A0 is no indentation (and 1 more in this file)",
+            "replace it by plain spaces",
+        ),
+        ("a: 1\n\u3000b\n", "ideographic space: U+3000 is no indentation", "replace it by plain spaces"),
         ("a: 1\n>>>>>>> x\n", "merge conflict marker at line 2", "resolve the conflict and delete its marker lines"),
-        ("a: NO\n", "NO without quotes is the boolean false to some YAML readers", 'quote this: "NO", or write false'),
+        ("a: NO\n", "NO without quotes is the boolean false to some YAML readers", f"write false, {_TEXT}"),
         ("on: 1\n", "on without quotes is the boolean true to some YAML readers", 'quote this: "on"'),
         ("1: a\n", "a key must be text, this one is the number 1", 'quote this: "1"'),
         ("true: a\n", "a key must be text, this one is the boolean true", 'quote this: "true"'),
@@ -237,6 +248,39 @@ def test_a_syntax_error_is_one_diagnostic_with_a_position_and_a_way_out(text: st
     assert spots(text) == [("yaml-syntax", line, column)]
     assert only(text).hint
     assert "expected '" not in only(text).message
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line", "column"),
+    [
+        ('a: "open\nb: {c: "x", d: 1}\ne: 3\n', "this quote is not closed on its line", 1, 4),
+        ("a: 1\nb: 'open\nc: 'x'\nd: 3\n", "this quote is not closed on its line", 2, 4),
+        ('a: {b: "open, c: 2}\nd: {e: "x", f: 2}\n', "this quote is not closed on its line", 1, 8),
+        ('a: "open\nb: ""\n', "this quote is not closed on its line", 1, 4),
+        ('a: 1\nb: "open\nc: 2\n\n', "this quote is never closed", 2, 4),
+        ('a: "two\n  lines"\nb: [1\nc: 2\n', "this list is not closed with ], or a comma is missing in it", 3, 4),
+    ],
+)
+def test_an_unclosed_quote_is_told_where_it_opens(text: str, message: str, line: int, column: int) -> None:
+    assert spots(text) == [("yaml-syntax", line, column)]
+    assert only(text).message == message
+
+
+def test_what_the_end_of_the_file_lacks_is_told_at_its_last_line() -> None:
+    class Mark:
+        index, line, column = 8, 3, 0
+
+    class Error:
+        problem, problem_mark = "anything", Mark
+
+    place = syntax.diagnostic("f.yaml", "a: 1\nb\n\n", Error, ()).place
+    assert place is not None
+    assert (place.line, place.column) == (2, 1)
+
+
+def test_an_odd_space_inside_a_block_of_text_is_text() -> None:
+    parsed, problems = parse(FILE, "a: |\n  x\n  \u00a0y\n")
+    assert (parsed and parsed.data, problems) == ({"a": "x\n\u00a0y\n"}, ())
 
 
 @pytest.mark.parametrize("escape", ["\\ud800", "\\ud83d\\ude00", "\\U00110000"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -100,6 +101,11 @@ def edit_manifest(root: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
 
 
+def reformat_manifest(root: Path) -> None:
+    manifest = root / "generated/manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"input_digest": "sha256:other"}, indent=4))
+
+
 def edit_and_record(root: Path) -> None:
     """By hand, with the hash in the manifest put right."""
     lay(root, generated(placement="q\n", tofu__main="m\n"))
@@ -132,7 +138,8 @@ SINGLE: list[tuple[Callable[[Path], None], list[tuple[str, str]]]] = [
     (replace_folder_by_file, [("extra", "generated/tofu"), ("missing", "generated/tofu/main")]),
     (empty_a_needed_folder, [("missing", "generated/tofu/main")]),
     (edit_manifest, [("edited", "generated/manifest.json")]),
-    (edit_and_record, [("edited", "generated/manifest.json"), ("stale", "generated/placement")]),
+    (reformat_manifest, [("edited", "generated/manifest.json")]),
+    (edit_and_record, [("stale", "generated/manifest.json"), ("stale", "generated/placement")]),
 ]
 
 
@@ -186,7 +193,17 @@ def test_a_manifest_of_any_bytes(tmp_path: Path, manifest: bytes) -> None:
     (tmp_path / "generated/manifest.json").write_bytes(manifest)
     codes = dict((path, code) for code, path in findings(tmp_path))
     assert codes["generated/placement"] == "edited"
-    assert codes["generated/manifest.json"] == ("stale" if manifest.startswith(b'{"files"') else "edited")
+    assert codes["generated/manifest.json"] == "edited"
+
+
+def test_an_edited_placement_does_not_make_the_manifest_edited(tmp_path: Path) -> None:
+    """The plan follows the placement in force, so other files are needed; the manifest is still as render wrote it."""
+    lay(tmp_path, NEEDED)
+    (tmp_path / "generated/placement").write_text("by hand\n")
+    needed = generated(placement="planned from it\n", tofu__main="m\n")
+    assert findings(tmp_path, needed) == [("stale", "generated/manifest.json"), ("edited", "generated/placement")]
+    edited = check(tmp_path, needed)[1]
+    assert edited.message == "generated/placement was changed by hand"
 
 
 @settings(deadline=None, max_examples=50)

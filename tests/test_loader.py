@@ -130,11 +130,6 @@ def test_a_misnamed_catalog_file_is_not_missing_too() -> None:
     assert codes({**left, "catalog/roles.yml": ROLES}) == [("check-skipped", ""), ("file-name", "catalog/roles.yml")]
 
 
-def test_a_node_named_unlike_its_file() -> None:
-    found = load(files(pve44=PVE44.replace("name: pve44", "name: pve45"))).diagnostics
-    assert [(item.code, item.place.route if item.place else ()) for item in found] == [("name-mismatch", ("name",))]
-
-
 def test_one_bad_file_hides_no_other_and_one_note_names_them() -> None:
     loaded = load(files(roles="roles: [", pc5="", models="engines: 1"))
     assert {item.place.file for item in loaded.diagnostics if item.place} == {

@@ -67,6 +67,19 @@ def test_why_a_node_does_not_serve(where: Node, more: dict[str, Any], cause: str
     assert reasons(plan([where], roles(cpu(**more)), catalog(PIPER))) == {"tts": f"0/1 nodes fit: {cause}"}
 
 
+@pytest.mark.parametrize(
+    ("pinned", "told"),
+    [
+        (node("b", state="down"), "1 down, 1 outside pin b (that node is down)"),
+        (node("b", cpu_roles=False), "1 without CPU roles, 1 outside pin b (that node takes no CPU roles)"),
+        (node("b", os="windows"), "1 outside pin b, 1 on windows (piper runs on linux)"),
+    ],
+)
+def test_what_is_wrong_with_the_pinned_node_is_said(pinned: Node, told: str) -> None:
+    answer = plan([node("a"), pinned], roles(cpu(pin="b")), catalog(PIPER))
+    assert reasons(answer) == {"tts": f"0/2 nodes fit: {told}"}
+
+
 def test_a_pin_to_a_card_means_its_node() -> None:
     assert spots(plan([node("a"), node("b")], roles(cpu(pin="b/0")), catalog(PIPER))) == {"tts": ("b", None)}
 

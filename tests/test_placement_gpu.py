@@ -118,6 +118,30 @@ FAILS: list[tuple[str, list[Node], Role, str]] = [
     ("cordoned takes nothing new", [node("n", gpu(), state="cordoned")], role(), "0/1 GPUs fit: 1 cordoned"),
     ("pin", [A, B], role(pin="c"), "0/2 GPUs fit: 2 outside pin c"),
     (
+        "pin to a disabled card",
+        [A, node("b", gpu(0, disabled=True), gpu(1))],
+        role(pin="b/0"),
+        "0/3 GPUs fit: 1 disabled, 2 outside pin b/0 (that card is disabled)",
+    ),
+    (
+        "pin to a node whose cards are disabled",
+        [A, node("b", gpu(0, disabled=True), gpu(1, disabled=True))],
+        role(pin="b"),
+        "0/3 GPUs fit: 2 disabled, 1 outside pin b (all of its cards are disabled)",
+    ),
+    (
+        "pin to a node that is down",
+        [A, node("b", gpu(), state="down")],
+        role(pin="b/0"),
+        "0/2 GPUs fit: 1 down, 1 outside pin b/0 (that node is down)",
+    ),
+    (
+        "pin to a card that is too small: its own count tells it",
+        [A, node("b", gpu(0, 24))],
+        role(pin="a/0", min_vram_gb=16),
+        "0/2 GPUs fit: 1 outside pin a/0, 1 with less than 16 GB",
+    ),
+    (
         "OS: engines run on linux by default",
         [node("n", gpu(), os="windows")],
         role(),

@@ -60,14 +60,19 @@ def test_a_cycle_is_told_for_every_role_in_it_or_behind_it() -> None:
 
 def test_an_unplaced_target_has_no_card_to_share() -> None:
     answer = plan([N], roles(role(min_vram_gb=80), sharer()), catalog())
-    assert reasons(answer)["train"] == "0/0 GPUs of chat fit: there is none"
+    assert reasons(answer)["train"] == "0/0 GPUs of chat fit: chat holds no card"
 
 
 def test_a_cpu_target_has_no_card_to_share() -> None:
     wanted = roles(role(engine="piper", gpu=False), sharer())
     assert reasons(plan([N], wanted, catalog(engine("piper", gpu="none")))) == {
-        "train": "0/0 GPUs of chat fit: there is none"
+        "train": "0/0 GPUs of chat fit: chat holds no card"
     }
+
+
+def test_an_unplaced_target_has_no_node_to_share() -> None:
+    answer = plan([N], roles(role(min_vram_gb=80), sharer(gpu=False)), catalog(engine("vllm", gpu="optional")))
+    assert reasons(answer)["train"] == "0/0 nodes of chat fit: chat has no place"
 
 
 def test_an_unknown_target_is_told() -> None:

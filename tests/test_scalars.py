@@ -70,7 +70,7 @@ def test_text_that_some_reader_takes_for_something_else(what: str, text: str) ->
     unclear = read(text)
     assert isinstance(unclear, Unclear)
     assert (unclear.code, unclear.message) == ("yaml-quote", f"{text} without quotes is {what} to some YAML readers")
-    assert unclear.hint.startswith(f'quote this: "{text}"')
+    assert unclear.hint == f'quote this: "{text}"' or unclear.hint.endswith(f', or quote it if it is text: "{text}"')
     assert not is_text(text)
 
 
@@ -84,10 +84,48 @@ def test_a_number_has_at_most_fifteen_digits(text: str) -> None:
 def test_the_way_out_names_the_plain_word_where_there_is_one() -> None:
     hints = [value.hint for value in map(read, ("NO", "on", "~")) if isinstance(value, Unclear)]
     assert hints == [
-        'quote this: "NO", or write false',
-        'quote this: "on", or write true',
-        'quote this: "~", or write null',
+        'write false, or quote it if it is text: "NO"',
+        'write true, or quote it if it is text: "on"',
+        'write null, or quote it if it is text: "~"',
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("032", "32"),
+        ("0x20", "32"),
+        ("-0x20", "-32"),
+        ("0b11", "3"),
+        ("0o17", "15"),
+        ("+32", "32"),
+        ("3.2e1", "32"),
+        ("1.5e-3", "0.0015"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("1.", "1"),
+        ("8_192", "8192"),
+        ("1_.5_0", "1.5"),
+        ("00", "0"),
+        ("-00", "0"),
+        ("100.e1", "1000"),
+        ("1e300", None),
+        ("1e-300", None),
+        ("0x" + "f" * 40, None),
+        ("0b+1", None),
+        (".1p3", None),
+        ("0x_", None),
+        ("1:30", None),
+        ("2026-11-29", None),
+        (".inf", None),
+    ],
+)
+def test_the_way_out_of_an_odd_number_is_the_number_or_quotes(text: str, plain: str | None) -> None:
+    unclear = read(text)
+    assert isinstance(unclear, Unclear)
+    hint = f'write {plain} if it is a number, or quote it if it is text: "{text}"'
+    assert unclear.hint == (f'quote this: "{text}"' if plain is None else hint)
+    assert plain is None or not isinstance(read(plain), (str, Unclear))
 
 
 def accepted(text: str) -> bool:

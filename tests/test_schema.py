@@ -435,3 +435,16 @@ def test_a_document_with_every_field_is_accepted(kind: Any) -> None:
 def test_what_no_parser_lets_through_is_refused_without_a_traceback(value: Any) -> None:
     for route in (("os",), ("memory_gb",), ("gpus", 0, "memory_gb")):
         assert [each.code for each in schema.check("node", "f.yaml", with_value("node", *route, value=value))] != []
+
+
+def test_what_is_in_the_list_already_is_not_suggested() -> None:
+    """``kinds: [reranker, rerankr]``: the second is not the first once more."""
+    for kinds, hint in ((["reranker", "rerankr"], "One kind of model."), (["rerankr"], 'did you mean "reranker"?')):
+        needs = {"engine": "llamacpp"}
+        found = schema.check("roles", "f.yaml", {"roles": {"rerank": {"needs": needs, "kinds": kinds}}})
+        assert [(one.hint or "")[: len(hint)] for one in found] == [hint]
+
+
+def test_a_missing_key_is_told_at_the_key_of_its_mapping() -> None:
+    (found,) = schema.check("roles", "f.yaml", {"roles": {"rerank": {"needs": {"engine": "llamacpp"}}}})
+    assert found.place == Place("f.yaml", ("roles", "rerank"), "key")

@@ -97,7 +97,7 @@ def _differences(path: str, needed: bytes, entry: Found, record: Mapping[str, An
         hint = f"{_RENDER}; so that git keeps LF, put `generated/** -text` into .gitattributes"
         yield _finding("eol", path, f"{name} has other line endings than LF", hint)
     elif data != needed and _by_hand(path, needed, data, record):
-        yield _finding("edited", path, f"{name} was changed by hand: {MANIFEST} does not record this content")
+        yield _finding("edited", path, f"{name} was changed by hand")
     elif data != needed:
         yield _finding("stale", path, f"{name} is out of date: it was rendered from other inputs or by another knaster")
     if entry.executable:
@@ -105,11 +105,14 @@ def _differences(path: str, needed: bytes, entry: Found, record: Mapping[str, An
 
 
 def _by_hand(path: str, needed: bytes, data: bytes, record: Mapping[str, Any] | None) -> bool:
+    """Whether no render wrote this: the manifest records every file, and is itself as `render` lays it out."""
     if record is None:
         return True
     if path == MANIFEST:
+        if _unix(data) != _laid_out(record):
+            return True
         wanted = _parsed(needed) or {}
-        return all(record.get(key) == wanted.get(key) for key in ("input_digest", "tool_version"))
+        return all(record.get(key) == wanted.get(key) for key in ("input_digest", "tool_version", "files"))
     files = record.get("files")
     recorded = files.get(path) if isinstance(files, dict) else None
     return recorded not in (_digest(data), _digest(_unix(data)))
@@ -122,6 +125,14 @@ def _parsed(manifest: bytes | None) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def _laid_out(record: Mapping[str, Any]) -> bytes | None:
+    """The bytes that `render` writes for a manifest; None where there are none."""
+    try:
+        return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
+    except (ValueError, RecursionError):
+        return None
 
 
 def _digest(data: bytes) -> str:

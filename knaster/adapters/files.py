@@ -56,7 +56,7 @@ def _require_folder(root: Path) -> None:
     if not root.is_dir():
         raise WorldError(
             f"{root} is not a folder" if root.exists() else f"there is no folder {root}",
-            "name the folder of the repository with -C DIR, or make a new one with `knaster init DIR`",
+            "name the folder of the repository with -C DIR",
         )
 
 

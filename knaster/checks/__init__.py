@@ -81,6 +81,7 @@ CHECKS: tuple[Callable[[Cluster], Iterable[Diagnostic]], ...] = (
     sharing.vram_shares,
     sharing.fallback_cycles,
     sharing.fallback_ends,
+    sharing.fallback_kinds,
     roles.counts,
     roles.own_share,
     roles.processors,

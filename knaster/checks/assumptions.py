@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from knaster.checks.common import distinct
 from knaster.cluster import PLATFORM_FILE, Cluster, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Severity
 
@@ -12,7 +13,7 @@ _COLLECT = "run `knaster inventory collect` on the machine, or fill it in"
 
 def assumed_nodes(cluster: Cluster) -> Iterator[Diagnostic]:
     """One warning per node profile that was not collected."""
-    for node in cluster.nodes:
+    for node in distinct(cluster):
         if node.source == "assumed":
             message = f"the profile of {node.name} is assumed: nothing in it was read from the machine"
             hint = "run `knaster inventory collect` on the machine"
@@ -29,7 +30,7 @@ def assumed_values(cluster: Cluster) -> Iterator[Diagnostic]:
 
 def unknown_facts(cluster: Cluster) -> Iterator[Diagnostic]:
     """One warning per unknown fact that placement needs: a node's memory, a card's VRAM and compute capability."""
-    for node in cluster.nodes:
+    for node in distinct(cluster):
         if node.memory_gb is None:
             message = f"the memory of {node.name} is not known: its budget cannot be checked"
             yield Diagnostic("unknown-fact", message, node.place("memory_gb"), Severity.WARNING, _COLLECT)

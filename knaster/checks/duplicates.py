@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import collisions, slot_place
+from knaster.checks.common import collisions, misnamed, slot_place
 from knaster.checks.scene import Scene
 from knaster.cluster import Cluster, Gpu, Node, platform_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
@@ -14,7 +14,7 @@ _HERE = "the first one"
 
 def node_names(cluster: Cluster) -> Iterator[Diagnostic]:
     """DNS and Ansible ignore case, so node names differ in more than that."""
-    for first, again in collisions((node.name.lower(), node) for node in cluster.nodes):
+    for first, again in collisions((node.name.lower(), node) for node in cluster.nodes if not misnamed(node)):
         same = "have one name" if first.name == again.name else "differ only in upper and lower case, which DNS ignores"
         yield Diagnostic(
             "duplicate-name",
@@ -94,7 +94,8 @@ def mapping_names(scene: Scene) -> Iterator[Diagnostic]:
 
 def card_uuids(cluster: Cluster) -> Iterator[Diagnostic]:
     """A uuid is one card's, everywhere."""
-    claims = ((gpu.uuid.lower(), (node, gpu)) for node in cluster.nodes for gpu in node.gpus if gpu.uuid)
+    nodes = (node for node in cluster.nodes if not misnamed(node))
+    claims = ((gpu.uuid.lower(), (node, gpu)) for node in nodes for gpu in node.gpus if gpu.uuid)
     for first, again in collisions(claims):
         message = f"card {_card(*again)} has the uuid of card {_card(*first)}: {again[1].uuid}"
         yield _twin_card(message, again, first, ("uuid",), "a card is in one machine: remove it from the other")
@@ -131,11 +132,15 @@ def _twin_card(
 
 def vmids(scene: Scene) -> Iterator[Diagnostic]:
     """A VM id is unique over VMs and containers of the whole cluster."""
-    for first, again in collisions((guest.vmid, guest) for guest in scene.guests if guest.vmid is not None):
+    for one, other in collisions((guest.vmid, guest) for guest in scene.guests if guest.vmid is not None):
+        gives_way = scene.derived(one, "vmid") and not scene.derived(other, "vmid")  # the rule, to what is written down
+        first, again = (other, one) if gives_way else (one, other)
+        same = (again.vmid, again.address) if again.address and first.address == again.address else (again.vmid,)
+        what = "VM id and address" if len(same) > 1 else "VM id"
         yield Diagnostic(
             "duplicate-vmid",
-            f"guests {first.name} and {again.name} have one VM id: {again.vmid}",
+            f"guests {again.name} and {first.name} have one {what}: {', '.join(map(str, same))}",
             scene.place(again, "vmid"),
-            hint="change one; a GPU VM takes an explicit vmid under gpu_vm.overrides in catalog/platform.yaml",
+            hint=scene.apart(again, first, *("vmid", "address")[: len(same)]),
             related=(Related(scene.place(first, "vmid"), f"{first.name} has it"),),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knaster.checks.common import collisions, listed
+from knaster.checks.naming import is_name
+from knaster.checks.roles import conflicted
 from knaster.checks.scene import Scene
 from knaster.cluster import PLATFORM_FILE, Lxc, Node, Role, platform_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
@@ -94,11 +96,14 @@ def overrides(scene: Scene) -> Iterator[Diagnostic]:
 
 def role_guests(scene: Scene) -> Iterator[Diagnostic]:
     """A role's ``guest`` is for its time on a CPU, on the guest's node, where roles may use the CPU."""
+    conflicting = conflicted(scene.cluster)
     for name, role in (scene.cluster.roles or {}).items():
         guest = scene.platform.guests.get(role.guest) if role.guest is not None else None
-        if guest is None:
+        host = scene.nodes.get(guest.node) if guest is not None else None
+        # A role that contradicts itself and a guest on a machine without guests are told by `roles` and `hosts`.
+        if guest is None or name in conflicting or (host is not None and host.platform != "proxmox"):
             continue
-        conflict = _role_conflict(role, guest, scene.nodes.get(guest.node))
+        conflict = _role_conflict(role, guest, host)
         if conflict is not None:
             problem, key, hint = conflict
             related = (Related(platform_place("guests", guest.name, "node"), f"{guest.name} runs on {guest.node}"),)
@@ -129,6 +134,8 @@ def identities(scene: Scene) -> Iterator[Diagnostic]:
     """VM id and address of a GPU VM follow from the number at the end of its node's name, or are written down."""
     for guest in scene.guests:
         missing = [key for key, value in (("vmid", guest.vmid), ("address", guest.address)) if value is None]
+        if missing and not is_name(guest.node):
+            continue  # the rule has no number because the name is none: `bad-name` says so
         if missing and _base_is_fine(scene):
             what = " and ".join("VM id" if key == "vmid" else key for key in missing)
             message = f"the GPU VM {guest.name} has no {what}: the name of node {guest.node} gives no usable number"

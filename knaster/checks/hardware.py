@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from knaster.checks.common import listed
 from knaster.checks.scene import Scene
 from knaster.cluster import Cluster, Driver, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Related
@@ -107,29 +108,44 @@ def _missing_facts(gpu: Gpu) -> list[str]:
 
 
 def drivers(scene: Scene) -> Iterator[Diagnostic]:
-    """One VM has one driver: its branch serves every card in it, disabled ones too."""
-    for guest in scene.guests:
-        driver = scene.platform.drivers.get(guest.driver_generation or "")
-        node = scene.nodes.get(guest.node)
-        if driver is None or node is None:
-            continue
-        for card in guest.cards:
-            if card.gpu.compute_cap is not None and not _serves(driver, card.gpu):
-                yield _unserved(node, card.gpu, guest, driver)
+    """One VM has one driver, and all VMs have the same: it serves every card in them, disabled ones too."""
+    template = scene.platform.gpu_vm
+    driver = scene.platform.drivers.get(template.driver_generation) if template else None
+    if driver is None:
+        return
+    cards = [(guest.node, card.gpu) for guest in scene.guests for card in guest.cards]
+    unserved = [card for card in cards if not _serves(driver, card[1])]
+    if unserved:
+        yield _unserved(scene, driver, unserved, [gpu for _, gpu in cards])
 
 
 def _serves(driver: Driver, gpu: Gpu) -> bool:
-    capability = exact(gpu.compute_cap or 0)
+    """Whether the driver knows the card; of a card of unknown capability nothing is said."""
+    if gpu.compute_cap is None:
+        return True
+    capability = exact(gpu.compute_cap)
     return exact(driver.min_cc) <= capability and (driver.max_cc is None or capability <= exact(driver.max_cc))
 
 
-def _unserved(node: Node, gpu: Gpu, guest: Guest, driver: Driver) -> Diagnostic:
+def _unserved(scene: Scene, driver: Driver, cards: list[tuple[str, Gpu]], all_cards: list[Gpu]) -> Diagnostic:
     ceiling = f" to {show_cc(driver.max_cc)}" if driver.max_cc is not None else " on"
+    counts = Counter(gpu.compute_cap or 0 for _, gpu in cards)
+    told = ", ".join(f"{number} with {show_cc(capability)}" for capability, number in sorted(counts.items()))
+    others = [one.generation for one in scene.platform.drivers.values() if all(_serves(one, gpu) for gpu in all_cards)]
+    places = [Related(platform_place("drivers", driver.generation), f"{driver.generation} is declared here")]
+    for name, gpu in cards:
+        if name in scene.nodes:
+            place = scene.nodes[name].place("gpus", gpu.position, "compute_cap")
+            places.append(Related(place, f"card {name}/{gpu.index} has {show_cc(gpu.compute_cap or 0)}"))
     return Diagnostic(
         "driver-branch",
-        f"card {node.name}/{gpu.index} has compute capability {show_cc(gpu.compute_cap or 0)}, but its VM {guest.name} "
-        f"gets driver {driver.branch} ({driver.generation}), which serves {show_cc(driver.min_cc)}{ceiling}",
-        node.place("gpus", gpu.position, "compute_cap"),
-        hint="choose a driver generation that serves all cards of all GPU VMs, or move the card",
-        related=(Related(platform_place("drivers", driver.generation), "the branch"),),
+        f"GPU VMs get driver {driver.branch} ({driver.generation}), which serves compute capability "
+        f"{show_cc(driver.min_cc)}{ceiling}, but not {len(cards)} of their cards: {told}",
+        platform_place("gpu_vm", "driver_generation"),
+        hint=f"{' and '.join(sorted(others))} serves all cards of all GPU VMs"
+        if len(others) == 1
+        else f"these serve all cards of all GPU VMs: {listed(others)}"
+        if others
+        else "declare a generation that serves all cards of all GPU VMs, or take the cards out",
+        related=tuple(places),
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from knaster.checks.common import file_stem
 from knaster.checks.scene import Scene
-from knaster.cluster import Cluster, platform_place
+from knaster.cluster import Cluster, Node, platform_place
 from knaster.diagnostics import Diagnostic
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
@@ -19,14 +20,30 @@ _RESERVED = frozenset({"all", "ungrouped", "localhost", "guests", "workstations"
 
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
-    """A node's name is one DNS label."""
+    """A node's name is one DNS label, and that of its file."""
     for node in cluster.nodes:
         problem = _problem(node.name, dots=False)
+        stem = file_stem(node)
         if problem is not None:
+            good = next(filter(is_name, (stem, node.name.partition(".")[0])), None) or _repaired(node.name)
             message = f'"{node.name}" is no name for a node: {problem}'
-            yield Diagnostic(
-                "bad-name", message, node.place("name"), hint=f'rename it, such as "{_repaired(node.name)}"'
-            )
+            yield Diagnostic("bad-name", message, node.place("name"), hint=f'rename it, such as "{good}"')
+        elif stem != node.name:
+            message = f'the node is named "{node.name}" but its file is {node.file}'
+            yield Diagnostic("name-mismatch", message, node.place("name"), hint=_mismatch_hint(node, cluster))
+
+
+def is_name(name: str) -> bool:
+    """Whether a node can have this name."""
+    return _problem(name, dots=False) is None
+
+
+def _mismatch_hint(node: Node, cluster: Cluster) -> str:
+    stem = file_stem(node)
+    if any(file_stem(one) == node.name for one in cluster.nodes):
+        return f'write name: "{stem}" and the facts of that machine, or remove the file'
+    rename = f"rename the file to inventory/{node.name}.yaml"
+    return f'write name: "{stem}", or {rename}' if is_name(stem) else rename
 
 
 def groups(cluster: Cluster) -> Iterator[Diagnostic]:

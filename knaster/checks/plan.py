@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from knaster.checks.roles import conflicted
 from knaster.cluster import Gpu, Node, Role, role_place
 from knaster.diagnostics import Diagnostic, Related
 from knaster.placement.result import Assignment, card_identity
@@ -15,10 +16,13 @@ from knaster.units import MIB_PER_GIB, Exact, exact, mib, show
 def required_roles(planned: Planned) -> Iterator[Diagnostic]:
     """A ``required`` role has all the places it wants."""
     roles = planned.cluster.roles or {}
+    conflicting = conflicted(planned.cluster)
+    placed = {assignment.role for assignment in planned.plan.assignments}
     for unplaced in planned.plan.unplaced:
         role = roles.get(unplaced.role)
-        if role is not None and role.required:
-            message = f"role {role.name} is required but not placed: {unplaced.reason}"
+        if role is not None and role.required and role.name not in conflicting:
+            but = "only" if role.name in placed else "not placed:"  # a reason of some places begins "1 of 3 placed: "
+            message = f"role {role.name} is required but {but} {unplaced.reason}"
             hint = f"`knaster placement plan --explain {role.name}` lists every candidate"
             yield Diagnostic("required-unplaced", message, role_place(role.name, "required"), hint=hint)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from knaster.checks.common import collisions, slot_place
 from knaster.cluster import Cluster, Model, Node, Role, Slot
-from knaster.diagnostics import Diagnostic, Related
+from knaster.diagnostics import Diagnostic, Related, Severity
 from knaster.fit.fits import card_device, why_not
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
@@ -18,6 +18,7 @@ def slots(planned: Planned) -> Iterator[Diagnostic]:
     declared = {(role.name, slot.name): slot for role in (planned.cluster.roles or {}).values() for slot in role.slots}
     views = [(view, declared[view.role, view.name]) for view in slot_views(planned)]
     yield from _ports(views)
+    yield from _hosts(planned, views)
     yield from _port_twins(views)
     yield from _models(planned, views)
 
@@ -32,6 +33,20 @@ def _ports(views: Views) -> Iterator[Diagnostic]:
             message = f"slot {view.name} has no port, and its engine {view.engine} has no default one"
             hint = f"give the slot or the engine {view.engine} a port"
             yield Diagnostic("slot-port", message, slot_place(view.role, slot.position), hint=hint)
+
+
+def _hosts(planned: Planned, views: Views) -> Iterator[Diagnostic]:
+    """Whoever serves a slot has an address that clients can call; a worker program reports its own."""
+    nodes = {node.name: node for node in planned.cluster.nodes}
+    served: dict[str, list[str]] = {}
+    for view, _ in views:
+        for endpoint in view.endpoints:
+            if endpoint.host is None and endpoint.guest is None and not endpoint.worker:
+                served.setdefault(endpoint.node, []).append(view.name)
+    for name, slots in sorted(served.items()):
+        message = f"the address of {name} is not known, so nobody can call {', '.join(slots)} there"
+        hint = "give the node an address"
+        yield Diagnostic("unknown-fact", message, nodes[name].place("name"), Severity.WARNING, hint)
 
 
 def _port_twins(views: Views) -> Iterator[Diagnostic]:
@@ -73,7 +88,7 @@ def _models(planned: Planned, views: Views) -> Iterator[Diagnostic]:
         of_role.setdefault(assignment.role, []).append(assignment)
     for view, slot in views:
         model = catalog.models.get(slot.model) if catalog and slot.model else None
-        if model is None or view.state != "available" or model.name in view.models:
+        if model is None or not view.endpoints or model.name in view.models:
             continue
         serving = [one for one in of_role.get(view.role, ()) if not one.slots or slot.name in one.slots]
         bad = next((one for one in serving if model.name not in one.models_fitting), None)

@@ -14,23 +14,25 @@ def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
     if cluster.platform is None or NO_NODES in cluster.broken:
         return
     known = node_names(cluster)
-    for what, name, place in _named_nodes(cluster.platform):
+    for what, name, place, apart in _named_nodes(cluster.platform):
         if name not in known:
             message = f'{what} the node "{name}", which has no file in inventory/'
-            yield unknown("unknown-node", message, name, known, "nodes", place)
+            yield unknown("unknown-node", message, name, known, "nodes", place, apart)
 
 
-def _named_nodes(platform: Platform) -> Iterator[tuple[str, str, Place]]:
-    """What names a node, the name, and where."""
+def _named_nodes(platform: Platform) -> Iterator[tuple[str, str, Place, tuple[str, ...]]]:
+    """What names a node, the name, where, and which nodes it cannot mean."""
     for name, guest in platform.guests.items():
-        yield f"guest {name} runs on", guest.node, platform_place("guests", name, "node")
+        yield f"guest {name} runs on", guest.node, platform_place("guests", name, "node"), ()
+        apart = (guest.node, *(job.target for job in guest.replication))
         for job in guest.replication:
             place = platform_place("guests", name, "replication", job.position, "target")
-            yield f"guest {name} is replicated to", job.target, place
+            yield f"guest {name} is replicated to", job.target, place, apart
     for name in platform.workers:
-        yield "workers names", name, platform_place("workers", name, on="key")
-    for name in platform.gpu_vm.overrides if platform.gpu_vm else ():
-        yield "gpu_vm.overrides names", name, platform_place("gpu_vm", "overrides", name, on="key")
+        yield "workers names", name, platform_place("workers", name, on="key"), tuple(platform.workers)
+    overrides = tuple(platform.gpu_vm.overrides) if platform.gpu_vm else ()
+    for name in overrides:
+        yield "gpu_vm.overrides names", name, platform_place("gpu_vm", "overrides", name, on="key"), overrides
 
 
 def drivers(cluster: Cluster) -> Iterator[Diagnostic]:

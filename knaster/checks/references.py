@@ -31,7 +31,7 @@ def model_engines(cluster: Cluster) -> Iterator[Diagnostic]:
             if engine not in known:
                 message = f'model {name} names the engine "{engine}", which {MODELS_FILE} does not have'
                 place = models_place("models", name, "engines")
-                yield unknown("unknown-engine", message, engine, known, "engines", place)
+                yield unknown("unknown-engine", message, engine, known, "engines", place, model.engines)
 
 
 def policy_engines(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -44,7 +44,7 @@ def policy_engines(cluster: Cluster) -> Iterator[Diagnostic]:
             if engine not in known:
                 message = f'the policy for card {card} names the engine "{engine}", which {MODELS_FILE} does not have'
                 place = platform_place("cards", card, "engines")
-                yield unknown("unknown-engine", message, engine, known, "engines", place)
+                yield unknown("unknown-engine", message, engine, known, "engines", place, policy.engines or ())
 
 
 def share_targets(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -54,7 +54,7 @@ def share_targets(cluster: Cluster) -> Iterator[Diagnostic]:
         target = role.share_with
         if target is not None and target not in known:
             message = f'role {name} shares with "{target}", which {ROLES_FILE} does not have'
-            yield unknown("unknown-role", message, target, known, "roles", role_place(name, "share_with"))
+            yield unknown("unknown-role", message, target, known, "roles", role_place(name, "share_with"), (name,))
 
 
 def pins(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -116,4 +116,5 @@ def fallbacks(cluster: Cluster) -> Iterator[Diagnostic]:
                         f'slot {slot.name} falls back to "{entry}", which is neither a slot nor an external endpoint'
                     )
                     place = slot_place(name, slot.position, "fallback", entry_at)
-                    yield unknown("unknown-fallback", message, entry, known, "slots and endpoints", place)
+                    apart = (slot.name, *slot.fallback)
+                    yield unknown("unknown-fallback", message, entry, known, "slots and endpoints", place, apart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.cluster import Cluster, Engine, Role, models_place, role_place
+from knaster.cluster import ROLES_FILE, Cluster, Engine, Role, models_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.units import show_cc
 
@@ -12,10 +12,17 @@ from knaster.units import show_cc
 def counts(cluster: Cluster) -> Iterator[Diagnostic]:
     """Only a role with cards of its own can have several."""
     for name, role in (cluster.roles or {}).items():
-        if role.count > 1 and (role.share_with is not None or not role.needs.gpu):
+        if role.count < 2:
+            continue
+        if role.share_with is not None or not role.needs.gpu:
             why = "runs on a CPU" if not role.needs.gpu else f"uses the card of {role.share_with}"
             message = f"role {name} wants {role.count} places, but it {why}: there is one place for it"
             yield Diagnostic("role-conflict", message, role_place(name, "count"), hint="take count away")
+        elif role.pin is not None and "/" in role.pin:
+            message = f"role {name} wants {role.count} cards, but it is pinned to one: {role.pin}"
+            hint = f"take count away, or pin the node: {role.pin.partition('/')[0]}"
+            related = (Related(role_place(name, "pin"), "the pin"),)
+            yield Diagnostic("role-conflict", message, role_place(name, "count"), hint=hint, related=related)
 
 
 def own_share(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -106,3 +113,13 @@ def card_pins(cluster: Cluster) -> Iterator[Diagnostic]:
             message = f"role {name} is pinned to the card {role.pin}, but it runs on a CPU"
             hint = f"pin the node: {node}"
             yield Diagnostic("role-conflict", message, role_place(name, "pin"), Severity.WARNING, hint)
+
+
+_RULES = (counts, own_share, processors, slot_counts, capability_ranges, card_pins)
+
+
+def conflicted(cluster: Cluster) -> frozenset[str]:
+    """The roles that contradict themselves: what else is wrong with them may follow from that."""
+    found = (diagnostic for rule in _RULES for diagnostic in rule(cluster) if diagnostic.severity is Severity.ERROR)
+    places = (diagnostic.place for diagnostic in found)
+    return frozenset(str(place.route[1]) for place in places if place is not None and place.file == ROLES_FILE)

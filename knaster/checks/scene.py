@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from knaster.cluster import Cluster, Node, Platform, platform_place
+from knaster.checks.common import distinct
+from knaster.cluster import PLATFORM_FILE, Cluster, Node, Platform, platform_place
 from knaster.diagnostics import Place
 from knaster.guests import Guest, expand
 
@@ -33,19 +34,26 @@ class Scene:
             return self.nodes[guest.node].place("name")
         return platform_place("gpu_vm", field)
 
+    def derived(self, guest: Guest, field: str) -> bool:
+        """Whether a VM id or address follows from the number of the node."""
+        return self.place(guest, field).route == ("name",)
+
+    def apart(self, guest: Guest, other: Guest | None, *fields: str) -> str:
+        """How `guest` is told from `other` (None: no guest), which has the same `fields`: the way out for both."""
+        what = " and ".join("VM id" if field == "vmid" else field for field in fields)
+        if not self.derived(guest, fields[0]):
+            return f"change the {what} of one of the two" if other else "choose a free address of the guest range"
+        hint = f"set {' and '.join(fields)} under gpu_vm.overrides.{guest.node} in {PLATFORM_FILE}"
+        if other is None:
+            return hint
+        if self.derived(other, fields[0]):
+            return f"{hint}, or under gpu_vm.overrides.{other.node}"
+        return f"{hint}, or change the {what} of guest {other.name}"
+
 
 def scene(cluster: Cluster) -> Scene | None:
     """The scene of a cluster; None when its platform did not load."""
     if cluster.platform is None:
         return None
-    nodes = {node.name: node for node in _distinct(cluster)}
+    nodes = {node.name: node for node in sorted(distinct(cluster), key=lambda node: node.name)}
     return Scene(cluster, cluster.platform, expand(nodes.values(), cluster.platform), nodes)
-
-
-def _distinct(cluster: Cluster) -> Iterator[Node]:
-    """Nodes without twins (`duplicate-name` reports those), whose VMs would collide in everything else too."""
-    seen: set[str] = set()
-    for node in cluster.nodes:
-        if node.name.lower() not in seen:
-            seen.add(node.name.lower())
-            yield node

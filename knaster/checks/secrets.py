@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from knaster.cluster import Cluster, Model, Node, models_place, platform_place, role_place
+from knaster.cluster import MODELS_FILE, PLATFORM_FILE, Cluster, Model, Node, models_place, platform_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.redact import looks_secret, secret_argument
 
@@ -42,8 +42,17 @@ def _found(place: Place) -> Diagnostic:
         "literal-secret",
         "this looks like a literal secret; what is in git is known to everybody who can read it",
         place,
-        hint="name the variable that holds it (credential: {env: NAME}), and replace the secret itself: it has leaked",
+        hint=f"{_way_out(place)}, and replace the secret itself: it has leaked",
     )
+
+
+def _way_out(place: Place) -> str:
+    """What may stand at the place instead."""
+    if place.file == PLATFORM_FILE and place.route[:1] == ("external",):
+        return "name the variable that holds it (credential: {env: NAME})"
+    if place.file == MODELS_FILE and "args" in place.route:
+        return 'name the variable that holds it ("${NAME}")'
+    return "take it out"
 
 
 def _arguments(model: Model) -> Iterator[Diagnostic]:

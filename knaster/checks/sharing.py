@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from knaster.checks.common import slot_place
+from knaster.checks.common import listed, slot_place
+from knaster.checks.roles import conflicted
 from knaster.cluster import Cluster, Role, Slot, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
 from knaster.share_tree import concurrent_top
@@ -61,6 +62,7 @@ def vram_shares(cluster: Cluster) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 "vram-share", message, role_place(name, "vram_share", "shared"), hint="shared is at most alone"
             )
+            continue  # the sum with a share that is wrong itself would be a second error for one mistake
         users.setdefault(concurrent_top(role, roles), []).append(role)
     for owner, some in users.items():
         total = sum(exact(role.vram_share.shared) for role in some if role.vram_share is not None)
@@ -104,6 +106,7 @@ def fallback_ends(cluster: Cluster) -> Iterator[Diagnostic]:
     external = cluster.platform.external
     places = _slot_places(cluster)
     declared = {name: slot for name, (slot, _, _) in places.items()}
+    conflicting = conflicted(cluster)
 
     def loose_end(name: str) -> str | None:
         """The slot at which the chain of `name` ends although it should not."""
@@ -112,6 +115,10 @@ def fallback_ends(cluster: Cluster) -> Iterator[Diagnostic]:
         if cycle is not None or not chain or any(entry not in places and entry not in external for entry in chain):
             return None
         end = chain[-1]
+        if any(places[one][1].name in conflicting for one in (name, end) if one in places):
+            return None
+        if end in places and _strangers(places[end][1], role):  # `fallback_kinds` says so
+            return None
         speech = "tts" in role.kinds and end in places and not places[end][1].needs.gpu
         return None if end in external or speech else end
 
@@ -121,6 +128,34 @@ def fallback_ends(cluster: Cluster) -> Iterator[Diagnostic]:
         if end is not None and not (slot.fallback[-1] in places and loose_end(slot.fallback[-1])):
             message = f"the fallback of slot {name} ends at {end}, which may be down too"
             yield Diagnostic("fallback-end", message, place, hint=_end_hint(external))
+
+
+def fallback_kinds(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A slot is stood in for by one that understands its requests: their roles have a kind of model in common."""
+    places = _slot_places(cluster)
+    for name, (slot, role, _) in sorted(places.items()):
+        for at, entry in enumerate(slot.fallback):
+            other = places[entry][1] if entry in places else role
+            if _strangers(other, role):
+                serves = " and ".join(sorted(other.kinds))
+                message = f"{_kinds(role)} slot {name} falls back to {entry}, which serves {serves}"
+                fit = sorted(one for one in places if one != name and not _strangers(places[one][1], role))
+                yield Diagnostic(
+                    "fallback-kind",
+                    message,
+                    slot_place(role.name, slot.position, "fallback", at),
+                    hint=f"name a slot that serves {' or '.join(sorted(role.kinds))}"
+                    + (f" ({listed(fit)})" if fit else ", or an external endpoint"),
+                    related=(Related(role_place(other.name, "kinds"), f"the role of {entry}"),),
+                )
+
+
+def _strangers(one: Role, other: Role) -> bool:
+    return not set(one.kinds) & set(other.kinds)
+
+
+def _kinds(role: Role) -> str:
+    return " and ".join("speech" if kind == "tts" else kind for kind in sorted(role.kinds))
 
 
 def _end_hint(external: Mapping[str, object]) -> str:

@@ -10,8 +10,8 @@ CODES: Mapping[str, Explanation] = {
     "yaml-encoding": Explanation(
         "The file is not clean UTF-8 text.",
         "Invalid bytes, NUL, a byte order mark inside the file and the line breaks NEL, LS and PS are read differently "
-        "by different programs, or not at all.",
-        "Save the file as UTF-8 and delete the character at the position named.",
+        "by different programs, or not at all; a no-break space in the indentation looks like a space and is a letter.",
+        "Save the file as UTF-8, and delete or replace the character at the position named.",
     ),
     "yaml-tab": Explanation(
         "There is a tab where YAML wants spaces.",
@@ -87,7 +87,7 @@ CODES: Mapping[str, Explanation] = {
     "file-missing": Explanation(
         "An input that is needed does not exist.",
         "Without any node file, or without one of the three catalog files, a plan would tear down what runs.",
-        "Add the file; `knaster init DIR` shows a small complete example.",
+        "Add the file; the `catalog/` and `inventory/` of the knaster repository are a complete example.",
     ),
     "name-mismatch": Explanation(
         "A node's name differs from the name of its file.",

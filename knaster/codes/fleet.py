@@ -84,7 +84,8 @@ CODES: Mapping[str, Explanation] = {
     "literal-secret": Explanation(
         "A text looks like a password, key or token.",
         "What is committed stays in the history for everybody who can read the repository, and in logs.",
-        "Name the environment variable that holds it (credential: {env: NAME}) and replace the secret: it has leaked.",
+        "Name the environment variable that holds it: credential: {env: NAME} for an endpoint, ${NAME} in args of a "
+        "model. Replace the secret itself: it has leaked.",
     ),
     "impossible-hardware": Explanation(
         "A machine cannot be like this.",
@@ -95,7 +96,8 @@ CODES: Mapping[str, Explanation] = {
     "driver-branch": Explanation(
         "A card is too old or too new for the driver of its VM.",
         "A VM has one driver for all its cards, disabled ones too; R580 is the last branch for Maxwell and Pascal.",
-        "Choose a generation that serves all cards, or move the card to another node.",
+        "Choose a generation that serves all cards of all GPU VMs, or declare one under drivers in "
+        "catalog/platform.yaml.",
     ),
     "passthrough-facts": Explanation(
         "A card cannot be handed to its VM: PCI facts are missing, or there are more cards than slots.",
@@ -110,7 +112,7 @@ CODES: Mapping[str, Explanation] = {
     ),
     "assumed": Explanation(
         "A value is assumed and nobody has confirmed it.",
-        "The plan is made as if it were true; `tofu gate` refuses to apply what rests on it.",
+        "The plan is made as if it were true; what rests on it should not be applied before.",
         "Collect the node, or confirm the value and take the mark away.",
     ),
     "unknown-fact": Explanation(

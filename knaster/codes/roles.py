@@ -37,6 +37,11 @@ CODES: Mapping[str, Explanation] = {
         "A request would be passed round among slots that are all down.",
         "End the chain at an external endpoint.",
     ),
+    "fallback-kind": Explanation(
+        "A slot falls back to one that serves another kind of model.",
+        "A language model cannot answer a request for speech, nor the other way round, so the chain would fail there.",
+        "Name a slot of the same kind, or an external endpoint.",
+    ),
     "fallback-end": Explanation(
         "A fallback chain ends at something that may be down itself.",
         "A chain promises that someone answers: it ends at an external endpoint, or, for speech, at a slot on a CPU.",
@@ -44,7 +49,8 @@ CODES: Mapping[str, Explanation] = {
     ),
     "role-conflict": Explanation(
         "What a role or an engine asks contradicts itself.",
-        "No machine could ever satisfy it, whatever is bought: a count on a CPU, a GPU for an engine without one, a "
+        "No machine could ever satisfy it, whatever is bought: a count on a CPU or on one pinned card, a GPU for an "
+        "engine without one, a "
         "floor above its ceiling, slots that do not match the count.",
         "Change the key that the message names.",
     ),

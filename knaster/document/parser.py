@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -49,9 +50,9 @@ def parse(path: str, text: str, *, max_bytes: int = MAX_BYTES) -> tuple[Document
     except _errors() as error:
         # A tab breaks the syntax more often than not; an alias or a tag that means nothing is refused already.
         refused = scan.diagnostics if re.search("undefined|second occurrence", str(error)) else ()
-        return None, tabs or _sorted(refused) or (syntax.diagnostic(path, error),)
+        return None, tabs or _sorted(refused) or (syntax.diagnostic(path, text, error, _until_error(text)),)
     data, problems = nodes.to_data(path, root)
-    found = _sorted(tabs, scan.diagnostics, second, () if second and not data else problems)
+    found = _sorted(tabs, scan.diagnostics, second, () if second and not data else problems, _odd_keys(path, text))
     return (None, found) if found else (Document(path, data), ())
 
 
@@ -128,6 +129,20 @@ def _tokens(text: str) -> Iterator[Any]:
     parser = _parser()(text)
     while parser.check_token():
         yield parser.get_token()
+
+
+def _until_error(text: str) -> Iterator[Any]:
+    """The tokens up to the one that cannot be read."""
+    with suppress(*_errors()):
+        yield from _tokens(text)
+
+
+def _odd_keys(path: str, text: str) -> tuple[Diagnostic, ...]:
+    """Lines that are indented by something else than spaces: to YAML that is the first letter of a key or text."""
+    odd = source.odd_indentation(text)
+    words = (token.start_mark.index for token in _tokens(text) if token.id == "<scalar>" and token.plain) if odd else ()
+    found = [index for index in words if index in odd]
+    return (source.odd_space(path, text, found[0], len(found)),) if found else ()
 
 
 def _compose(path: str, text: str) -> tuple[Any, tuple[Diagnostic, ...]]:

@@ -62,8 +62,28 @@ def shown(text: str) -> str:
 
 
 def _quote(text: str, what: str, instead: str | None = None) -> Unclear:
-    way_out = f'quote this: "{shown(text)}"' + (f", or write {instead}" if instead else "")
+    way_out = f'quote this: "{shown(text)}"'
+    if instead is not None:
+        way_out = f'write {instead}, or quote it if it is text: "{shown(text)}"'
     return Unclear("yaml-quote", f"{shown(text)} without quotes is {what} to some YAML readers", way_out)
+
+
+def _plainly(text: str) -> str | None:
+    """A number in an odd spelling as it is written here (``0x20`` is 32, ``.5`` is 0.5); None if it cannot be."""
+    from decimal import Decimal, InvalidOperation  # start-up budget
+
+    bare = text.replace("_", "").lower()
+    sign, digits = ("-" if bare.startswith("-") else ""), bare.lstrip("+-")
+    base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2])
+    try:
+        number = Decimal(int(digits, base) if base else digits)
+    except (ValueError, InvalidOperation):
+        return None
+    if abs(number.adjusted()) > MAX_DIGITS:
+        return None
+    plain = f"{sign if number else ''}{number:f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return plain if _NUMBER.fullmatch(plain) and len(plain) <= MAX_DIGITS else None
 
 
 def _words() -> dict[str, Scalar | Unclear]:
@@ -104,7 +124,8 @@ def _numeric(text: str) -> Scalar | Unclear:
     if _BASE_60.fullmatch(text):
         return _quote(text, "a number in base 60")
     if _NUMBER_ELSEWHERE.fullmatch(text.replace("_", "")) or _NO_DIGITS.fullmatch(text):
-        return _quote(text, "a number")
+        plain = _plainly(text)
+        return _quote(text, "a number", None if plain is None else f"{plain} if it is a number")
     return text
 
 

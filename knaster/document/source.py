@@ -6,6 +6,7 @@ All of them are cheap enough for every file. Positions count from 1, columns in 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from knaster.diagnostics import Diagnostic, Place
 
@@ -21,6 +22,9 @@ MAX_PROBLEMS = 200
 # What YAML forbids, what only some readers take for a line break, and surrogates: ``surrogateescape`` keeps the bytes
 # of invalid UTF-8 as U+DC80 to U+DCFF. A tab has its own check.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+# Spaces to the eye, letters to YAML.
+_ODD_SPACE = re.compile("^ *([\u00a0\u1680\u2000-\u200a\u200b\u202f\u205f\u3000])", re.MULTILINE)
 
 _MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _MARKER_LINE = re.compile(r"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)$", re.MULTILINE)
@@ -59,10 +63,24 @@ def tabs(path: str, text: str) -> tuple[Diagnostic, ...]:
     index = text.find("\t")
     if index < 0:
         return ()
-    place = _place(path, text, index)
-    message = f"tab at {place.line}:{place.column}, use spaces" + _more(text.count("\t"))
-    hint = 'inside double quotes a tab is written "\\t"'
-    return (Diagnostic("yaml-tab", message, place, hint=hint),)
+    indentation = not text[text.rfind("\n", 0, index) + 1 : index].strip(" ")
+    message = f"a tab{' in the indentation' if indentation else ''} is not allowed" + _more(text.count("\t"))
+    hint = "indent with spaces" if indentation else 'write a space; inside double quotes a tab is written "\\t"'
+    return (Diagnostic("yaml-tab", message, _place(path, text, index), hint=hint),)
+
+
+def odd_indentation(text: str) -> dict[int, str]:
+    """Characters that look like a space and are none to YAML, where lines begin with them: offset to character."""
+    if text.isascii():
+        return {}
+    return {match.start(1): match[1] for match in _ODD_SPACE.finditer(text)}
+
+
+def odd_space(path: str, text: str, index: int, count: int = 1) -> Diagnostic:
+    """The diagnostic for one of them, with the number of all that count."""
+    character = text[index]
+    message = f"{unicodedata.name(character).lower()}: U+{ord(character):04X} is no indentation" + _more(count)
+    return Diagnostic("yaml-encoding", message, _place(path, text, index), hint="replace it by plain spaces")
 
 
 def _place(path: str, text: str, index: int) -> Place:

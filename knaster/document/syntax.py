@@ -6,12 +6,15 @@ The wording of libyaml and of PyYAML's own parser differs; the patterns cover bo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place
-from knaster.document.source import MAX_DEPTH
+from knaster.document.source import MAX_DEPTH, odd_indentation, odd_space, position
 
 _INDENT = "check the indentation of this line and the one above, and quote text that holds quotes or brackets"
+_CLOSE = "add the closing quote where the text ends"
+_AFTER_QUOTE = " \n,:]}"
 
 # (pattern over "context; problem", message, hint, whether the place is where the thing began)
 _TABLE: tuple[tuple[str, str, str, bool], ...] = (
@@ -112,10 +115,11 @@ _TABLE: tuple[tuple[str, str, str, bool], ...] = (
 )
 
 
-def diagnostic(path: str, error: Any) -> Diagnostic:
-    """One ``yaml-syntax`` (or ``yaml-encoding``, for an escape that is no character) for PyYAML's marked error.
+def diagnostic(path: str, text: str, error: Any, tokens: Iterable[Any]) -> Diagnostic:
+    """One ``yaml-syntax`` (or ``yaml-encoding``, for what is no character here) for PyYAML's marked error.
 
-    `error` has ``problem``, ``context``, ``problem_mark`` and ``context_mark``, each of which may be None.
+    `error` has ``problem``, ``context``, ``problem_mark`` and ``context_mark``, each of which may be None; `tokens` are
+    those of the text up to the error.
     """
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     complaint = f"{getattr(error, 'context', None) or ''}; {problem}"
@@ -124,18 +128,43 @@ def diagnostic(path: str, error: Any) -> Diagnostic:
     if "Unicode character escape" in problem:
         message = "this escape is no character (half a surrogate pair, or too large)"
         hint = "write the character itself, or its code after \\U with eight digits"
-        return Diagnostic("yaml-encoding", message, _place(path, end), hint=hint)
+        return Diagnostic("yaml-encoding", message, _place(path, text, end), hint=hint)
     if "maximum nesting depth" in problem or isinstance(error, RecursionError):
         message = f"more than {MAX_DEPTH} levels of nesting"
-        return Diagnostic(
-            "yaml-bounds", message, _place(path, end), hint="no file needs more than ten; look for a typo"
-        )
+        hint = "no file needs more than ten; look for a typo"
+        return Diagnostic("yaml-bounds", message, _place(path, text, end), hint=hint)
+    lines = {mark.line + 1 for mark in (begin, end) if mark}
+    for index in odd_indentation(text):
+        if position(text, index)[0] in lines:
+            return odd_space(path, text, index)
+    quote = _runaway_quote(text, tokens)
+    if quote is not None:
+        return Diagnostic("yaml-syntax", "this quote is not closed on its line", _place(path, text, quote), hint=_CLOSE)
     for pattern, message, hint, at_begin in _TABLE:
         if re.search(pattern, complaint):
             mark = (begin if at_begin else end) or end or begin
-            return Diagnostic("yaml-syntax", message, _place(path, mark), hint=hint)
-    return Diagnostic("yaml-syntax", f"not valid YAML: {problem}", _place(path, end or begin), hint=_INDENT)
+            return Diagnostic("yaml-syntax", message, _place(path, text, mark), hint=hint)
+    return Diagnostic("yaml-syntax", f"not valid YAML: {problem}", _place(path, text, end or begin), hint=_INDENT)
 
 
-def _place(path: str, mark: Any) -> Place:
-    return Place(path, line=mark.line + 1, column=mark.column + 1) if mark else Place(path, line=1, column=1)
+def _runaway_quote(text: str, tokens: Iterable[Any]) -> Any:
+    """Where a quote opens that ends lines later, at the quote of another value: text follows that end at once."""
+    found = None
+    for token in tokens:
+        if token.id == "<scalar>" and token.style in ("'", '"') and token.start_mark.line < token.end_mark.line:
+            after = text[token.end_mark.index : token.end_mark.index + 1]
+            if after and after not in _AFTER_QUOTE:
+                found = token.start_mark
+    return found
+
+
+def _place(path: str, text: str, mark: Any) -> Place:
+    """The place of a mark; what the end of the file lacks is told at its last line that holds something."""
+    if not mark:
+        return Place(path, line=1, column=1)
+    last = len(text.rstrip()) - 1
+    if mark.index > last + 1 and last >= 0:
+        line, column = position(text, last)
+        if line < mark.line + 1:
+            return Place(path, line=line, column=column)
+    return Place(path, line=mark.line + 1, column=mark.column + 1)

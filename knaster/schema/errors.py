@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 class Refusal:
     """One error of a validator: the `keyword` with its value `limit` in `schema` refused `value` at `route`.
 
-    With `on_key` the value is a key of the mapping at `route`.
+    With `on_key` the value is a key of the mapping at `route`; an item of a list stands `beside` its others.
     """
 
     route: Route
@@ -26,6 +26,7 @@ class Refusal:
     value: Any
     schema: Schema
     on_key: bool = False
+    beside: tuple[Any, ...] = ()
 
 
 def explain(path: str, root: Schema, refusals: Iterable[Refusal]) -> tuple[Diagnostic, ...]:
@@ -71,7 +72,9 @@ def _keys(path: str, root: Schema, refusal: Refusal) -> Iterator[Diagnostic]:
     if lacking:
         message = f"missing key{'s' if len(lacking) > 1 else ''} {joined(map(echo, lacking))} {_inside(refusal.route)}"
         hint = missing_hint(lacking, allowed)
-        yield Diagnostic("schema-missing-key", message, Place(path, refusal.route), hint=hint)
+        yield Diagnostic(
+            "schema-missing-key", message, Place(path, refusal.route, "key" if refusal.route else "value"), hint=hint
+        )
 
 
 def _meant(unknown: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
@@ -142,7 +145,9 @@ def _hidden(schema: Schema) -> bool:
 
 def _value_hint(refusal: Refusal) -> str | None:
     if refusal.keyword == "enum":
-        match = near(str(refusal.value), [text for text in refusal.limit if isinstance(text, str)])
+        match = near(
+            str(refusal.value), [one for one in refusal.limit if isinstance(one, str) and one not in refusal.beside]
+        )
         return f'did you mean "{match}"?' if match else usage(refusal.schema)
     if refusal.keyword == "pattern" and not _hidden(refusal.schema):
         match = respelled(refusal.value, refusal.limit)

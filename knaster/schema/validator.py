@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from knaster.diagnostics import Diagnostic, Place
+from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.schema.errors import Refusal, explain
 
 Kind = Literal["node", "models", "roles", "platform", "placement", "proxmox", "registry", "tfvars", "manifest"]
@@ -79,6 +79,17 @@ def _refusals(kind: Kind, data: Mapping[str, Any]) -> list[Refusal]:
             value=error.instance,
             schema=error.schema,
             on_key="propertyNames" in error.absolute_schema_path,
+            beside=_beside(data, tuple(error.absolute_path)),
         )
         for error in _slow(kind).iter_errors(data)
     ]
+
+
+def _beside(data: Mapping[str, Any], route: Route) -> tuple[Any, ...]:
+    """The list that holds the value at `route`; nothing where it is no item of a list."""
+    if not route or isinstance(route[-1], str):
+        return ()
+    parent: Any = data
+    for step in route[:-1]:
+        parent = parent[step]
+    return tuple(parent)
