@@ -50,7 +50,7 @@ def mutated(draw: st.DrawFn, texts: list[str]) -> str:
 
 
 def shapes(keys: list[str], wrap: Callable[[Any], Any] = lambda rows: rows) -> st.SearchStrategy[str]:
-    """JSON with the right keys and wrong values, or wrong altogether; ``wrap`` puts the rows where the tool has them."""
+    """JSON with the right keys and wrong values, or wrong altogether; ``wrap`` puts rows where the tool has them."""
     row = st.dictionaries(st.sampled_from(keys), NESTED, max_size=len(keys))
     rows = st.lists(row | NESTED, max_size=3).map(wrap) | row.map(wrap) | row | NESTED
     return rows.map(json.dumps)

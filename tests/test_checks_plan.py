@@ -21,6 +21,10 @@ from tests.checking import only, p2000, proxmox, route, said
 ROLES = "catalog/roles.yaml"
 
 
+PC5 = node("PC5", gpu(), address="10.0.0.5")
+SMALL = node("n", gpu(0, 5, 6.1), address="10.0.0.5")
+
+
 def planned(fleet: Cluster, current: PlacementPlan | None = None) -> Planned:
     """The fleet with its plan."""
     assert fleet.catalog is not None
@@ -169,7 +173,7 @@ def test_one_slot_on_two_cards_of_a_guest_is_no_collision() -> None:
 
 def test_the_same_port_on_two_machines_is_fine() -> None:
     fleet = cluster(
-        node("PC5", gpu(), address="10.0.0.5"),
+        PC5,
         node("PC6", gpu(), address="10.0.0.6"),
         roles=roles(role("a", slots=(slot("sa"),)), role("b", slots=(slot("sb"),))),
     )
@@ -185,15 +189,8 @@ def test_a_slot_that_is_served_has_a_port() -> None:
 def test_a_worker_program_chooses_its_port() -> None:
     declared = roles(role("a", slots=(slot("sa", None),)))
     workers = platform(workers={"PC5": Worker("PC5", "w.ps1")})
-    assert (
-        said(
-            plan_slots.slots(planned(cluster(node("PC5", gpu(), address="10.0.0.5"), roles=declared, platform=workers)))
-        )
-        == []
-    )
-    assert [
-        one.code for one in plan_slots.slots(planned(cluster(node("PC5", gpu(), address="10.0.0.5"), roles=declared)))
-    ] == ["slot-port"]
+    assert said(plan_slots.slots(planned(cluster(PC5, roles=declared, platform=workers)))) == []
+    assert [one.code for one in plan_slots.slots(planned(cluster(PC5, roles=declared)))] == ["slot-port"]
 
 
 def named(chosen: Model, *others: Model | Role, **more: object) -> Planned:
@@ -203,7 +200,7 @@ def named(chosen: Model, *others: Model | Role, **more: object) -> Planned:
     sharers = [one for one in others if isinstance(one, Role)]
     return planned(
         cluster(
-            node("n", gpu(0, 5, 6.1), address="10.0.0.5"),
+            SMALL,
             roles=roles(subject, *sharers),
             catalog=catalog(chosen, *models),
         )
