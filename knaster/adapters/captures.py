@@ -45,7 +45,7 @@ def script(system: System) -> str:
 def read(path: Path) -> Iterator[Captured]:
     """The captures of a folder, sorted by name, or the one capture that `path` is. Each is read when it is asked for.
 
-    Sub-folders are not entered. Hidden files are left out.
+    Sub-folders are not entered. Hidden files are left out, unless they pretend to be captures (``..x.capture``).
 
     Raises:
         WorldError: `path` cannot be read, or is neither a folder nor a file.
@@ -53,13 +53,17 @@ def read(path: Path) -> Iterator[Captured]:
     try:
         kind = kind_of(path.lstat().st_mode)
         if kind == FOLDER:
-            yield from (_entry(entry) for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+            yield from (_entry(entry) for entry in sorted(path.iterdir()) if not _hidden(entry.name))
         elif kind == FILE:
             yield _entry(path, named=False)
         else:
             raise WorldError(f"{path} is {kind}", "name a folder of captures, or one capture file")
     except OSError as error:
         raise WorldError(f"cannot read {error.filename or path}: {error.strerror}") from error
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".") and not name.endswith(SUFFIX)
 
 
 def _entry(path: Path, *, named: bool = True) -> Captured:
