@@ -63,7 +63,10 @@ class Parser(argparse.ArgumentParser):
         near = _near(message, self._option_string_actions)
         if near:
             text = f"knaster: error: {message.partition(' (choose from')[0]}\nhint: did you mean {near}?\n"
-        self.exit(2, f"{text}Try '{self.prog} --help'.\n")
+        from knaster.reports.inert import inert
+
+        safe = "\n".join(inert(line) for line in text.splitlines())
+        self.exit(2, f"{safe}\nTry '{self.prog} --help'.\n")
 
 
 class _FrontPage(Parser):

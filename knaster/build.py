@@ -8,6 +8,7 @@ in a result: lists that are sets become sorted tuples, mappings are sorted by ke
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from knaster.build_platform import platform
@@ -104,9 +105,9 @@ def _gpu(data: Data, position: int) -> Gpu:
     )
 
 
-def _by_index(gpu: Gpu) -> tuple[int, str]:
+def _by_index(gpu: Gpu) -> tuple[int, str, str]:
     """Two cards with one index are an error of a check; until then their order must not come from the file."""
-    return (gpu.index, gpu.pci.address if gpu.pci else "")
+    return (gpu.index, gpu.pci.address if gpu.pci else "", repr(replace(gpu, position=0)))
 
 
 def _pci(data: Data | None) -> Pci | None:

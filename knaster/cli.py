@@ -54,9 +54,12 @@ def _failed(problem: Exception, *, verbose: bool) -> int:
 
 
 def _say(text: str) -> None:
+    from contextlib import suppress
+
     if sys.stderr is not None:
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-        sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        with suppress(OSError, ValueError):  # nobody listens; the exit status still tells
+            sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def _deaf() -> int:

@@ -92,10 +92,17 @@ def test_accepted_forms(text: str) -> None:
     assert spots(text) == []
 
 
-def test_quotes_and_block_scalars_make_text_of_anything() -> None:
-    parsed, _ = parse(FILE, "a: 'NO'\nb: \"1e3\"\nc: |-\n  1:30\nd: >-\n  null\n'on': 1\n")
+def test_quotes_make_text_of_anything() -> None:
+    parsed, _ = parse(FILE, "a: 'NO'\nb: \"1e3\"\n'on': 1\nc: |\n  1:30\nd: >-\n  some\n  words\n")
     assert parsed is not None
-    assert parsed.data == {"a": "NO", "b": "1e3", "c": "1:30", "d": "null", "on": 1}
+    assert parsed.data == {"a": "NO", "b": "1e3", "on": 1, "c": "1:30\n", "d": "some words"}
+
+
+@pytest.mark.parametrize("word", ["NO", "null", "0x1", "2001-01-01", "1:30", "7"])
+@pytest.mark.parametrize("style", ["|-", ">-"])
+def test_a_block_scalar_that_opentofu_would_misread_is_refused(style: str, word: str) -> None:
+    """Its decoder resolves block scalars as if they were plain: ``|-`` over NO is false there."""
+    assert spots(f"k: {style}\n  {word}\n") == [("yaml-quote", 1, 4)]
 
 
 @pytest.mark.parametrize(

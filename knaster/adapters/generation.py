@@ -35,6 +35,10 @@ _HINTS = {
 _NO_LOCKS = frozenset({errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
 
+LEFTOVERS = (FRESH, ASIDE)
+"""What a killed run may leave beside ``generated/``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """What `write` did, as sorted paths relative to ``generated/``; a removed empty folder ends in ``/``."""
@@ -127,11 +131,20 @@ def _rescue(root: Path, leftover: str) -> None:
         return
     caches = [path for path, kind in walk(str(root), leftover, leave=is_terraform) if kind == FOLDER]
     for path in filter(is_terraform, caches):
-        place = root / TARGET / path.removeprefix(f"{leftover}/")
+        inside = path.removeprefix(f"{leftover}/")
+        if _through_a_link(root / TARGET, inside):
+            continue
+        place = root / TARGET / inside
         with suppress(FileExistsError, NotADirectoryError):  # a new file where its folder was: the cache goes
             place.parent.mkdir(parents=True, exist_ok=True)
             if not os.path.lexists(place):
                 (root / path).rename(place)
+
+
+def _through_a_link(folder: Path, inside: str) -> bool:
+    """Whether a folder on the way is a link: what is moved there would land outside."""
+    parts = inside.split("/")[:-1]
+    return any((folder / "/".join(parts[:end])).is_symlink() for end in range(1, len(parts) + 1))
 
 
 def _found(root: Path, needed: Mapping[str, bytes]) -> dict[str, drift.Found]:

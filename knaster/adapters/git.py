@@ -6,7 +6,7 @@ Outside a repository nothing of git is needed: neither the package nor the execu
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,17 @@ _OF_HOOKS = (
     "GIT_PREFIX",
     "GIT_CEILING_DIRECTORIES",
 )
-_SETTINGS = {"GIT_TERMINAL_PROMPT": "0", "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1", "GIT_LITERAL_PATHSPECS": "1"}
+_SETTINGS = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+"""The last two: a repository may name a remote for missing objects, and a program to reach it. Nothing is fetched."""
+_SAFE = ("-c", "safe.bareRepository=explicit")
+"""A pull request may hold files that make a folder of the tree look like a repository, with settings of its own."""
+_BOUND = 64 * 1024 * 1024
 
 
 def inside_git(root: Path) -> bool:
@@ -53,7 +63,19 @@ def head_file(root: Path, path: str) -> str | None:
         if mode not in (b"100644", b"100755"):
             return None
         blob = rest.split()[1].decode("ascii")
+        size = int(_accepted(*_git(root, "cat-file", "-s", blob)))
+        if size > _BOUND:
+            raise WorldError(f"{path} of commit HEAD has {size} bytes, over the bound of {_BOUND}", "render it again")
         return _accepted(*_git(root, "cat-file", "blob", blob)).decode("utf-8", "surrogateescape")
+
+
+def tracked(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Files of the index at or below `paths`; none outside git. Raises WorldError as `head_file` does."""
+    if not inside_git(root):
+        return ()
+    with _own_environment():
+        listed = _accepted(*_git(root, "ls-files", "-z", "--", *paths))
+    return tuple(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
 def _unborn(root: Path) -> bool:
@@ -81,7 +103,7 @@ def _git(root: Path, *arguments: str) -> tuple[int, bytes, str]:
         raise _no_git() from error
     try:
         status, output, complaint = Git(root).execute(
-            [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *arguments],
+            [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *_SAFE, *arguments],
             with_extended_output=True,
             with_exceptions=False,
             stdout_as_string=False,

@@ -41,7 +41,7 @@ def suggestion(name: str, known: Collection[str], noun: str, apart: Collection[s
     near_names = (one for one in known if one.lower() == name.lower() or _letters(one) != letters)
     if len(known) > _MANY:  # comparing with every name of a large fleet for every mistake would be quadratic
         near_names = (one for one in near_names if one[:1].lower() == name[:1].lower())
-    candidates = list(islice(near_names, _MANY))
+    candidates = list(islice(sorted(near_names), _MANY))  # `known` may be a set: its order must not decide
     lowered = {one.lower(): one for one in sorted(candidates, reverse=True)}
     near = get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=_NEAR)
     if near:

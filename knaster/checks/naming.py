@@ -9,6 +9,7 @@ from knaster.checks.common import file_stem
 from knaster.checks.scene import Scene
 from knaster.cluster import Cluster, Node, platform_place
 from knaster.diagnostics import Diagnostic
+from knaster.redact import looks_secret
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 """A DNS label, which is also what Proxmox takes as a node's name and between the dots of a guest's."""
@@ -27,7 +28,7 @@ def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
         if problem is not None:
             good = next(filter(is_name, (stem, node.name.partition(".")[0])), None) or _repaired(node.name)
             message = f'"{node.name}" is no name for a node: {problem}'
-            yield Diagnostic("bad-name", message, node.place("name"), hint=f'rename it, such as "{good}"')
+            yield Diagnostic("bad-name", message, node.place("name"), hint=_rename(node.name, good))
         elif stem != node.name:
             message = f'the node is named "{node.name}" but its file is {node.file}'
             yield Diagnostic("name-mismatch", message, node.place("name"), hint=_mismatch_hint(node, cluster))
@@ -65,7 +66,7 @@ def guests(scene: Scene) -> Iterator[Diagnostic]:
         if guest.kind == "lxc":
             message = f'"{guest.name}" is no name for a guest: {problem}'
             place = platform_place("guests", guest.name, on="key")
-            yield Diagnostic("bad-name", message, place, hint=f'rename it, such as "{_repaired(guest.name)}"')
+            yield Diagnostic("bad-name", message, place, hint=_rename(guest.name, _repaired(guest.name)))
         elif _problem(guest.node, dots=False) is None:
             message = f'the GPU VM of {guest.node} would be named "{guest.name}": {problem}'
             hint = "change gpu_vm.name, or shorten the node's name"
@@ -89,3 +90,8 @@ def _repaired(name: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", name)
     fixed = "-".join(words)[: _LONGEST - 5].strip("-") or "node"
     return fixed if _problem(fixed, dots=False) is None else f"node-{fixed}"
+
+
+def _rename(name: str, good: str) -> str:
+    """A repaired name; none for a name that looks like a secret, whose repair would no longer look like one."""
+    return "rename it" if looks_secret(name) else f'rename it, such as "{good}"'

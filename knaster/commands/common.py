@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knaster.adapters import files as adapter
-from knaster.adapters import generation, git
+from knaster.adapters import git
 from knaster.commands.output import refuse_input_folders
 from knaster.diagnostics import Diagnostic, WorldError, order
 from knaster.files import Files
@@ -52,7 +52,6 @@ def _current(root: Path) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
         text, manifest = (git.head_file(root, path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
         where = "in commit HEAD"
     else:
-        generation.finish(root)
         there = adapter.read(root, generated=True)
         entries = (there.get(path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
         text, manifest = (entry if isinstance(entry, str) else None for entry in entries)

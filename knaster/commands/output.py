@@ -6,6 +6,7 @@ import argparse
 import os
 import stat
 import sys
+import tempfile
 from pathlib import Path
 
 from knaster.diagnostics import WorldError
@@ -78,13 +79,14 @@ def _to_file(path: Path, data: bytes) -> None:
     if special:
         path.write_bytes(data)
         return
-    target = path.resolve()
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    number, part = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
-        part.write_bytes(data)
-        part.replace(target)
+        with os.fdopen(number, "wb") as stream:
+            stream.write(data)
+        Path(part).chmod(0o644)
+        Path(part).replace(path)  # a link at this name is replaced, never followed
     except BaseException:
-        part.unlink(missing_ok=True)
+        Path(part).unlink(missing_ok=True)
         raise
 
 

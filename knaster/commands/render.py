@@ -11,7 +11,7 @@ from knaster.adapters import generation, git
 from knaster.checks.guest_list import LISTS, vanished
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import refuse_input_folders, show
-from knaster.diagnostics import Diagnostic
+from knaster.diagnostics import Diagnostic, WorldError
 from knaster.reports import rendering, validation
 from knaster.reports.blocks import Report
 
@@ -19,7 +19,8 @@ from knaster.reports.blocks import Report
 def run(args: argparse.Namespace) -> int:
     """1 on any error, and with ``--check`` when ``generated/`` is not up to date; then nothing was written."""
     refuse_input_folders(args)
-    generation.finish(Path(args.directory))
+    if not args.check:
+        _finish(Path(args.directory))
     found = survey(args)
     if not found.evaluation.ok:
         text = "generated/ was not compared" if args.check else "nothing was written"
@@ -33,6 +34,15 @@ def run(args: argparse.Namespace) -> int:
         return 1 if findings else 0
     show(args, rendering.written(found.evaluation, texts, generation.write(found.root, texts)))
     return 0
+
+
+def _finish(root: Path) -> None:
+    """Complete what a killed run left. What git tracks under those names is no leftover but somebody's trap."""
+    if planted := git.tracked(root, generation.LEFTOVERS):
+        raise WorldError(
+            f"{planted[0]} is committed, where only a killed render leaves files", f"git rm -r {planted[0]}"
+        )
+    generation.finish(root)
 
 
 def _no(args: argparse.Namespace, report: Report) -> int:

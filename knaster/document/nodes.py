@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Related
-from knaster.document.scalars import Scalar, Unclear, read, shown
+from knaster.document.scalars import Scalar, Unclear, read, read_block, shown
 from knaster.document.source import MAX_DEPTH
 from knaster.document.tokens import too_deep
 
@@ -48,11 +48,19 @@ def _place(path: str, mark: Any) -> Place:
     return Place(path, line=mark.line + 1, column=mark.column + 1)
 
 
+_QUOTES = frozenset("'\"")
+
+
 def _mapping(node: Any, depth: int, walk: _Walk) -> dict[str, Value]:
     data: dict[str, Value] = {}
     for key_node, value_node in node.value:
         key = key_node.value
-        if key.__class__ is not str or (not key_node.style and read(key) != key) or key == "<<" or len(key) > MAX_KEY:
+        if (
+            key.__class__ is not str
+            or (key_node.style not in _QUOTES and read(key) != key)
+            or key == "<<"
+            or len(key) > MAX_KEY
+        ):
             _refuse_key(key_node, walk)
         value = _value(value_node, depth, walk)
         if key.__class__ is str:
@@ -65,7 +73,7 @@ def _mapping(node: Any, depth: int, walk: _Walk) -> dict[str, Value]:
 def _value(node: Any, depth: int, walk: _Walk) -> Value:
     if node.id == "scalar":
         text: str = node.value
-        value = text if node.style else read(text)
+        value = text if node.style in _QUOTES else read_block(text) if node.style else read(text)
         if value.__class__ is not Unclear:
             return value  # type: ignore[return-value]  # mypy does not follow __class__, which is what makes it fast
         _refuse(node, value, walk)

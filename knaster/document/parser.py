@@ -42,12 +42,13 @@ def parse(path: str, text: str, *, max_bytes: int = MAX_BYTES) -> tuple[Document
     if problems:
         return None, _sorted(problems, tabs if problems[0].code == "yaml-encoding" else ())
     scan = tokens.Scan()
+    wrong = _errors()  # before the try: an import cut short by Ctrl-C must not look like an error of the file
     try:
         scan = _scan(path, text)
         if not scan.composable:
             return None, _sorted(tabs, scan.diagnostics)
         root, second = _compose(path, text)
-    except _errors() as error:
+    except wrong as error:
         # A tab breaks the syntax more often than not; an alias or a tag that means nothing is refused already.
         refused = scan.diagnostics if re.search("undefined|second occurrence", str(error)) else ()
         return None, tabs or _sorted(refused) or (syntax.diagnostic(path, text, error, _until_error(text)),)
@@ -113,9 +114,10 @@ def _tree(text: str) -> Any:
     """The root node, or None where the text cannot be parsed (or is empty)."""
     if source.refuse("", text, len(text) * 4):
         return None
+    wrong = _errors()
     try:
         return _compose("", text)[0] if _scan("", text).composable else None
-    except _errors():
+    except wrong:
         return None
 
 

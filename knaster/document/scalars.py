@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from knaster.redact import redact
+
 Scalar = None | bool | int | float | str
 
 MAX_DIGITS = 15
@@ -56,9 +58,22 @@ _OTHER_WORDS = {
 _NOT_A_NUMBER = ".inf .Inf .INF +.inf +.Inf +.INF -.inf -.Inf -.INF .nan .NaN .NAN"
 
 
+def read_block(text: str) -> Scalar | Unclear:
+    """A block scalar is text, but OpenTofu's decoder takes it for plain: what it would misread is refused."""
+    value = read(text)
+    if value.__class__ is str:
+        return text
+    return Unclear(
+        "yaml-quote",
+        f"a block scalar that holds only {shown(text) or 'nothing'} is no text to OpenTofu",
+        f'write "{shown(text)}" in quotes',
+    )
+
+
 def shown(text: str) -> str:
-    """`text` as a message shows it: not too long."""
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    """`text` as a message shows it: secrets masked (before the cut, which would spoil their shape), not too long."""
+    safe = redact(text[:4096])
+    return safe if len(safe) <= 60 else f"{safe[:57]}..."
 
 
 def _quote(text: str, what: str, instead: str | None = None) -> Unclear:

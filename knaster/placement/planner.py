@@ -11,7 +11,7 @@ from knaster.placement.assemble import assemble
 from knaster.placement.board import Fleet, Held
 from knaster.placement.inputs import inputs
 from knaster.placement.passes import run
-from knaster.placement.rearrange import arrange
+from knaster.placement.rearrange import arrange, tries
 from knaster.placement.result import PlacementPlan
 
 ARRANGEMENTS = 20
@@ -43,8 +43,9 @@ def place(fleet: Fleet, wanted: Mapping[str, Role], current: PlacementPlan | Non
     """The plan of a fleet that is indexed already."""
     board = run(fleet, wanted, Held.of(current, fleet.cards))
     reasons = dict(board.reasons)
+    left = tries(board, wanted)
     for name in sorted(reasons, key=lambda name: (wanted[name].priority, name))[:ARRANGEMENTS]:
-        moves = arrange(board, wanted, name)
+        moves = arrange(board, wanted, name, left)
         if moves:
             reasons[name] = replace(reasons[name], moves=moves)
     return assemble(board, wanted, reasons)

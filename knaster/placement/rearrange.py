@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice
 
-from knaster.cluster import Role
+from knaster.cluster import Node, Role
 from knaster.placement import cpu_roles, gpu_roles
 from knaster.placement.board import Board
 from knaster.placement.cards import Card, Key
@@ -23,19 +23,35 @@ from knaster.units import exact
 MOST_MOVES = 3
 TRIES = 8
 """Proposals that are planned for one role before the search gives up; none found, none claimed."""
+_WORK = 2_000_000
+_STEPS = 64
+_LACKING = 16
 
 Moves = tuple[Move, ...]
 
 
-def arrange(board: Board, roles: Mapping[str, Role], name: str) -> Moves:
-    """The first confirmed arrangement that gives role `name` one more place; empty if none was found."""
+def tries(board: Board, roles: Mapping[str, Role]) -> Iterator[int]:
+    """How often all searches of one plan together may plan again: the larger the fleet, the less often."""
+    return iter(range(_WORK // max(1, len(roles) * (len(board.fleet.nodes) + len(board.fleet.cards.all)))))
+
+
+def arrange(board: Board, roles: Mapping[str, Role], name: str, left: Iterator[int]) -> Moves:
+    """The first confirmed arrangement that gives role `name` one more place; empty if none was found.
+
+    `left` is shared by all searches of one plan (see `tries`): each confirmation takes one from it.
+    """
     role = roles[name]
     engine = board.fleet.catalog.engines.get(role.needs.engine)
     if engine is None or role.share_with:
         return ()
     ask = Ask.of(role, engine)
     proposals = _card_moves(board, ask, roles) if role.needs.gpu else _node_moves(board, ask, roles)
-    return next((moves for moves in islice(proposals, TRIES) if _confirmed(board, roles, name, moves)), ())
+    for moves in islice(proposals, TRIES):
+        if next(left, None) is None:
+            return ()
+        if _confirmed(board, roles, name, moves):
+            return moves
+    return ()
 
 
 def _confirmed(board: Board, roles: Mapping[str, Role], name: str, moves: Moves) -> bool:
@@ -63,7 +79,9 @@ def _card_moves(board: Board, ask: Ask, roles: Mapping[str, Role]) -> Iterator[M
         ((), card) for card in wanted if gpu_roles.judge(board, ask, card) is None and _movable(board, roles, card)
     )
     seen = {card.key for _, card in queue}
-    while queue:
+    for _ in range(_STEPS):
+        if not queue:
+            return
         moves, card = queue.popleft()
         holder = _ask(board, roles[board.taken[card.key]])
         free = next((one for one in gpu_roles.candidates(board, holder)), None)
@@ -83,17 +101,20 @@ def _movable(board: Board, roles: Mapping[str, Role], card: Card) -> bool:
 
 def _node_moves(board: Board, ask: Ask, roles: Mapping[str, Role]) -> Iterator[Moves]:
     """On each node that lacks only room: one to three CPU roles that could go elsewhere."""
-    for node in board.fleet.nodes.values():
-        lacking = cpu_roles.serving(board, ask, node)
-        if not isinstance(lacking, Failure) or lacking.cause != "room":
-            continue
+    for node in islice(_lacking_room(board, ask), _LACKING):
         here = [role for role in roles.values() if _leaves(board, role, node.name)]
         here.sort(key=lambda role: (-exact(role.needs.min_memory_gb), role.name))
+        found = (_elsewhere(board, role, node.name) for role in here[: MOST_MOVES * 2])
+        moves = [move for move in found if move is not None]
         for number in range(1, MOST_MOVES + 1):
-            for some in combinations(here[: MOST_MOVES * 2], number):
-                moves = tuple(move for role in some if (move := _elsewhere(board, role, node.name)) is not None)
-                if len(moves) == number:
-                    yield moves
+            yield from combinations(moves, number)
+
+
+def _lacking_room(board: Board, ask: Ask) -> Iterator[Node]:
+    for node in board.fleet.nodes.values():
+        found = cpu_roles.serving(board, ask, node)
+        if isinstance(found, Failure) and found.cause == "room":
+            yield node
 
 
 def _leaves(board: Board, role: Role, node: str) -> bool:

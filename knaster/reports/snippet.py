@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from knaster.diagnostics import Place
@@ -10,6 +11,7 @@ from knaster.reports.hidden import masked
 from knaster.reports.inert import spelled, width
 
 _WIDTH = 100
+_SPAN = 2000
 
 
 def snippet(text: str, place: Place, *, secret: bool = False) -> tuple[str, ...]:
@@ -24,6 +26,11 @@ def snippet(text: str, place: Place, *, secret: bool = False) -> tuple[str, ...]
     line = lines[place.line - 1]
     if not line.strip():
         return ()
+    if len(line) > 2 * _SPAN:  # else every diagnostic of a huge line would work through all of it
+        start = max(0, place.column - _SPAN)
+        line = line[start : start + 2 * _SPAN]
+        lines = [*lines[: place.line - 1], line]
+        place = replace(place, column=place.column - start)
     safe = masked(lines, place.line - 1, place.column if secret else None)
     head = f"{place.line:>5} | "
     if safe != line or not place.column:

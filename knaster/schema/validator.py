@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,6 +17,8 @@ from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.schema.errors import Refusal, explain
 
 Kind = Literal["node", "models", "roles", "platform", "placement", "proxmox", "registry", "tfvars", "manifest"]
+_MOST = 200
+"""Errors of one file that are explained; more say nothing new and cost time."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -81,7 +84,7 @@ def _refusals(kind: Kind, data: Mapping[str, Any]) -> list[Refusal]:
             on_key="propertyNames" in error.absolute_schema_path,
             beside=_beside(data, tuple(error.absolute_path)),
         )
-        for error in _slow(kind).iter_errors(data)
+        for error in islice(_slow(kind).iter_errors(data), _MOST)
     ]
 
 

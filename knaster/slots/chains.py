@@ -14,13 +14,14 @@ def expand_chain(slot: Slot, declared: Mapping[str, Slot]) -> tuple[tuple[str, .
     the middle are not expanded. A name is tried once, the slot itself never. One that lists itself is a cycle of one.
     """
     chain: dict[str, None] = {}
-    walked = [slot.name]
+    walked = {slot.name: None}
     current: Slot | None = slot
     while current is not None and current.fallback:
         chain.update(dict.fromkeys(name for name in current.fallback if name != slot.name))
         last = current.fallback[-1]
         if last in walked:
-            return tuple(chain), tuple(walked[walked.index(last) :])
-        walked.append(last)
+            names = tuple(walked)
+            return tuple(chain), names[names.index(last) :]
+        walked[last] = None
         current = declared.get(last)
     return tuple(chain), (slot.name,) if slot.name in slot.fallback else None
