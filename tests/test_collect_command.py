@@ -136,6 +136,7 @@ def test_hostile_captures_are_refused_and_the_good_are_read(place: Path, capsys:
         "link.capture",
         "fifo.capture",
         "big.capture",
+        "...capture",
         "a b.capture",
         "a.b.capture",
         "x" * 64 + ".capture",

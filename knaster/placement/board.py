@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from knaster.cluster import Catalog, Node, Platform, Role
 from knaster.guests import Guest, expand
 from knaster.placement.cards import Card, Cards, Key, Lost, collect
-from knaster.placement.result import PlacementPlan, Reason
+from knaster.placement.result import Assignment, PlacementPlan, Reason
 from knaster.units import Exact, mib
 
 RoomKey = tuple[str, str | None]
@@ -59,9 +59,12 @@ class Held:
         on_cards: defaultdict[str, set[Key]] = defaultdict(set)
         on_nodes: defaultdict[str, set[str]] = defaultdict(set)
         slots: dict[tuple[str, Key | str], tuple[str, ...]] = {}
-        for one in current.assignments if current else ():
-            card = cards.held_by(one) if one.gpu_index is not None else None
-            if card is not None:
+        found = [(one, cards.held_by(one)) for one in (current.assignments if current else ())]
+        sure = {card.key for one, card in found if card is not None and not _by_index(one)}
+        for one, card in found:
+            if card is not None and one.gpu_index is not None:
+                if _by_index(one) and card.key in sure:
+                    continue  # the card that has this index now is known to be another one
                 on_cards[one.role].add(card.key)
                 slots[one.role, card.key] = one.slots
             elif one.gpu_index is None:
@@ -72,6 +75,11 @@ class Held:
             {role: frozenset(names) for role, names in on_nodes.items()},
             slots,
         )
+
+
+def _by_index(one: Assignment) -> bool:
+    """Whether an assignment names its card by the driver's number alone."""
+    return one.card is None or one.card.startswith("index:")
 
 
 @dataclass(slots=True)

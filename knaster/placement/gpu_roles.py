@@ -52,12 +52,11 @@ def _serving(board: Board, ask: Ask) -> tuple[dict[Rank, list[Card]], dict[Rank,
 
 
 def special_cards(board: Board, ask: Ask) -> tuple[Card, ...]:
-    """Cards whose verdict is not their class's: those on the pinned node, else those that the role holds; sorted."""
+    """Cards whose verdict is not their class's: those that the role holds, and those on the pinned node; sorted."""
     pin = pin_of(ask.role)
-    if pin is not None:
-        return board.fleet.cards.by_node.get(pin[0], ())
-    held = board.held.cards.get(ask.role.name, frozenset())
-    return tuple(board.fleet.cards.by_node[node][at] for node, at in sorted(held))
+    pinned = board.fleet.cards.by_node.get(pin[0], ()) if pin is not None else ()
+    keys = board.held.cards.get(ask.role.name, frozenset()) | {card.key for card in pinned}
+    return tuple(board.fleet.cards.by_node[node][at] for node, at in sorted(keys))
 
 
 def judge(board: Board, ask: Ask, card: Card) -> Failure | None:
