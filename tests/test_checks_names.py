@@ -6,7 +6,7 @@ import pytest
 
 from knaster.checks import CHECKS, duplicates, naming, network
 from knaster.cluster import PLATFORM_FILE, External, GpuVm, Platform
-from tests.builders import cluster, gpu, gpu_vm, lxc, node, platform, role, roles, slot
+from tests.builders import cluster, gpu, gpu_vm, lxc, node, pci, platform, role, roles, slot
 from tests.checking import Said, of_guests, only, p2000, proxmox, route, said
 
 GPU_UUID = "GPU-12345678-1234-1234-1234-123456789abc"
@@ -226,3 +226,16 @@ def test_guests_have_dns_names(name: str, expected: Said) -> None:
 def test_the_name_of_a_gpu_vm(node_name: str, template: GpuVm, expected: list[str]) -> None:
     fleet = cluster(proxmox(node_name, p2000()), platform=platform(gpu_vm=template))
     assert said(of_guests(naming.guests, fleet)) == [("bad-name", message) for message in expected]
+
+
+@pytest.mark.parametrize("group", ["all", "ungrouped", "All", "guests", "workstations", "pve_gpu_hosts", "pve_kiosk"])
+def test_a_group_that_ansible_or_our_inventory_already_has(group: str) -> None:
+    found = only(naming.groups(cluster(node("n", groups=(group,)))))
+    assert (found.code, found.hint) == ("bad-name", "choose another name for the group")
+
+
+@pytest.mark.parametrize("other", ["0000:02:00", "0000:02:00.1", "00000000:02:00.0"])
+def test_one_slot_in_two_spellings_is_one_card(other: str) -> None:
+    """Proxmox would say "assigned more than once" when the VM starts."""
+    fleet = cluster(node("n", gpu(0, pci=pci("0000:02:00.0")), gpu(1, pci=pci(other))))
+    assert only(duplicates.card_slots(fleet)).message == f"cards n/0 and n/1 have one PCI address: {other}"

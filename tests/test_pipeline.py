@@ -235,3 +235,10 @@ def test_the_public_face() -> None:
     from knaster.inventory import plan
 
     assert plan is knaster.plan
+
+
+def test_a_file_that_does_not_load_leaves_no_plan() -> None:
+    """A plan without one machine would look right and be wrong."""
+    evaluation = evaluate({**files(), "inventory/pve44.yaml": "name: [\n"})
+    assert evaluation.planned is None
+    assert evaluation.documents == {}

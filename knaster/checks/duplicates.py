@@ -109,7 +109,7 @@ def card_slots(cluster: Cluster) -> Iterator[Diagnostic]:
         for first, again in collisions((gpu.index, gpu) for gpu in node.gpus):
             message = f"{node.name} has two cards with index {again.index}"
             yield _twin_card(message, (node, again), (node, first), ("index",), "the driver numbers cards from 0")
-        for first, again in collisions((gpu.pci.address.lower(), gpu) for gpu in node.gpus if gpu.pci):
+        for first, again in collisions((_slot(gpu.pci.address), gpu) for gpu in node.gpus if gpu.pci):
             address = again.pci.address if again.pci else ""
             message = f"cards {_card(node, first)} and {_card(node, again)} have one PCI address: {address}"
             yield _twin_card(
@@ -144,3 +144,9 @@ def vmids(scene: Scene) -> Iterator[Diagnostic]:
             hint=scene.apart(again, first, *("vmid", "address")[: len(same)]),
             related=(Related(scene.place(first, "vmid"), f"{first.name} has it"),),
         )
+
+
+def _slot(address: str) -> str:
+    """The address of the whole card: two functions of one slot, or one domain in two widths, are one card to Proxmox."""
+    domain, _, rest = address.lower().partition(":")
+    return f"{int(domain, 16):04x}:{rest.partition('.')[0]}"

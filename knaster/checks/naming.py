@@ -19,6 +19,8 @@ _LONGEST = 63
 _RESERVED = frozenset({"all", "ungrouped", "localhost", "guests", "workstations"})
 """Hosts and groups of an Ansible inventory share their names; these have a meaning there or are groups of ours."""
 
+_OUR_GROUPS = frozenset({"pve_gpu_hosts", "pve_kiosk"})
+
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
     """A node's name is one DNS label, and that of its file."""
@@ -55,6 +57,9 @@ def groups(cluster: Cluster) -> Iterator[Diagnostic]:
                 message = f'"{group}" is no name for a group: Ansible takes letters, digits and _, and no digit first'
                 repaired = re.sub(r"[^A-Za-z0-9_]", "_", group).lstrip("0123456789") or "group"
                 yield Diagnostic("bad-name", message, node.place("groups"), hint=f'write "{repaired}"')
+            elif group.lower() in _RESERVED | _OUR_GROUPS:
+                message = f'"{group}" is no name for a group: it has a meaning of its own in the Ansible inventory'
+                yield Diagnostic("bad-name", message, node.place("groups"), hint="choose another name for the group")
 
 
 def guests(scene: Scene) -> Iterator[Diagnostic]:
