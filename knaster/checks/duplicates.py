@@ -147,6 +147,6 @@ def vmids(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _slot(address: str) -> str:
-    """The address of the whole card: two functions of one slot, or one domain in two widths, are one card to Proxmox."""
+    """The address of the whole card: two functions of a slot, or a domain in two widths, are one card to Proxmox."""
     domain, _, rest = address.lower().partition(":")
     return f"{int(domain, 16):04x}:{rest.partition('.')[0]}"
