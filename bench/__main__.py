@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,18 @@ from statistics import median
 
 import yaml
 
+from bench.captures import captures
 from bench.fleet import fleet
+from knaster.adapters.captures import read
+from knaster.cli import main as knaster
 from knaster.files import Files
+from knaster.inventory.capture import parse
 from knaster.loader import load
 from knaster.pipeline import evaluate
 
 NODES = 1_000
 LARGE = 10_000
+HOSTS = 200
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,13 @@ def main() -> int:
     """Measure everything and print the table."""
     gc.disable()  # as `knaster.cli` does, for every side of every ratio
     small = fleet(NODES)
-    rows = [_start_up(), *_against_a_plain_loader(small), _beside_check_jsonschema(small), _growth(small)]
+    rows = [
+        _start_up(),
+        *_against_a_plain_loader(small),
+        _beside_check_jsonschema(small),
+        _growth(small),
+        *_collecting(),
+    ]
     print(f"{'what':<58} {'ratio':>7} {'budget':>7}   detail")
     for row in rows:
         budget = "-" if row.budget is None else f"{row.budget:g} x"
@@ -111,6 +123,43 @@ def _growth(small: Files) -> Row:
     large = fleet(LARGE)
     one, ten = _turns(lambda: evaluate(small).generated, lambda: evaluate(large).generated, runs=3)
     return Row(f"{LARGE:,} nodes / {NODES:,} nodes, whole run", ten / one, 11, f"{ten:.1f} s / {one:.2f} s")
+
+
+def _collecting() -> Iterable[Row]:
+    """``inventory collect --from`` beside reading and parsing the same bytes, and what it holds at its peak."""
+    with tempfile.TemporaryDirectory() as folder:
+        many, few, profiles = (Path(folder, name) for name in ("many", "few", "inventory"))
+        for place in (many, few, profiles):
+            place.mkdir()
+        captures(many, HOSTS)
+        captures(few, HOSTS // 10)
+        floor, whole = _turns(lambda: _framed(many), lambda: _collected(many, profiles))
+        peaks = [_peak(lambda place=place: _collected(place, profiles)) for place in (few, many)]  # type: ignore[misc]
+        size = sum(path.stat().st_size for path in many.iterdir()) / 1e6
+    detail = f"{HOSTS} hosts, {size:.1f} MB: {whole:.2f} s / {floor:.2f} s"
+    yield Row("collect from captures / read and parse their bytes", whole / floor, 10, detail)
+    detail = f"peak {peaks[1] / 1e6:.1f} MB / {peaks[0] / 1e6:.1f} MB, bytes grow 10 x"
+    yield Row(f"memory of {HOSTS} hosts / {HOSTS // 10} hosts", peaks[1] / peaks[0], 2, detail)
+
+
+def _framed(folder: Path) -> None:
+    for entry in read(folder):
+        if isinstance(entry.content, bytes):
+            parse(entry.content)
+
+
+def _collected(folder: Path, profiles: Path) -> None:
+    if knaster(["inventory", "collect", "--from", str(folder), "--all", str(profiles), "-q"]):
+        raise SystemExit("collect failed")
+
+
+def _peak(action: Callable[[], object]) -> int:
+    """Bytes that Python holds at most."""
+    tracemalloc.start()
+    action()
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return used
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from knaster.adapters.captures import script
 from knaster.inventory.assemble import profile
 from knaster.inventory.capture import Section
 from knaster.schema import check
-from tests.stubs import NVIDIA_SMI, SHELLS, captured, run, shell
+from tests.stubs import MISSING, NVIDIA_SMI, SHELLS, captured, run, shell
 
 HURRY = {
     "limit 20": "limit 1",
@@ -109,6 +109,35 @@ esac
     capture = captured(run(tmp_path, {"pvesh": pvesh}))
     assert capture["pve-pci"] == Section("[]\n", 0)
     assert capture["pve-status"] == Section('{"memory":{"total":1}}\n', 0)
+
+
+def test_memory_blocks_by_lsmem(tmp_path: Path) -> None:
+    lsmem = 'echo "Total online memory: 16911433728"; [ "$*" = "-b --summary=only" ]\n'
+    assert captured(run(tmp_path, {"lsmem": lsmem}))["memory-blocks"] == Section(
+        "Total online memory: 16911433728\n", 0
+    )
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_memory_blocks_without_lsmem(tmp_path: Path, name: str) -> None:
+    blocks = tmp_path / "memory"
+    for number, state in enumerate(["online", "offline", "online", "going-offline"]):
+        (blocks / f"memory{number}").mkdir(parents=True)
+        (blocks / f"memory{number}/state").write_text(f"{state}\n", "utf-8")
+    found: list[Section] = []
+    for _ in range(2):
+        found.append(
+            captured(
+                run(
+                    tmp_path,
+                    {"lsmem": MISSING},
+                    name,
+                    changes={"blocks=/sys/devices/system/memory": f"blocks={blocks}"},
+                )
+            )["memory-blocks"]
+        )
+        (blocks / "block_size_bytes").write_text("8000000\n", "utf-8")
+    assert found == [Section("", 1), Section("block_size_bytes:8000000\nonline_blocks:2\n", 0)]
 
 
 @pytest.mark.parametrize("name", SHELLS)

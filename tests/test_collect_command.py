@@ -113,6 +113,7 @@ def test_a_folder_of_captures(capsys: Capture) -> None:
     assert collect("--from", "captures", "--all", "inventory/") == 1
     out, err = capsys.readouterr()
     assert err == ""
+    assert "hint: capture that machine again with the script" in out
     assert "cut: the capture is cut off: its last line should be '#end'" in out
     assert "README.md: not read: it is not named NAME.capture" in out
     assert out.splitlines()[-1] == "5 hosts: 3 created, 1 ignored, 1 failed"
@@ -142,9 +143,12 @@ def test_hostile_captures_are_refused_and_the_good_are_read(place: Path, capsys:
         "x" * 64 + ".capture",
     }
     assert "a symbolic link" in found["link.capture"]["problem"]
+    assert {host["hint"] for host in found.values() if host["state"] == "failed"} == {
+        "a capture is a regular file of at most 16 MiB, named NODE.capture after its node (letters, digits, -)"
+    }
 
 
-@pytest.mark.parametrize("hostname", ["../x", "..", "", "a/b", "x" * 64, "-x", "a\x1b[31m", "nul\0l"])
+@pytest.mark.parametrize("hostname", ["../x", "..", "", "a/b", "x" * 64, "-x", "a\x1b[31m", "1.2.3.4", "nul\0l"])
 def test_no_name_of_a_machine_becomes_a_path(place: Path, capsys: Capture, hostname: str) -> None:
     Path("any").write_text(render(linux(hostname=f"{hostname}\n")), "utf-8")
     assert collect("--from", "any", "--all", "inventory") == (0 if hostname == "nul\0l" else 1)
@@ -291,6 +295,7 @@ def test_profiles_that_cannot_be_updated_stay(capsys: Capture) -> None:
     assert found["box1"]["problem"].startswith("line ")
     assert "the profile is of other, the facts are of box2" in found["box2"]["problem"]
     assert found["box2"]["file"] == "inventory/BOX2.yaml"
+    assert "-o inventory/box2.yaml" in found["box2"]["hint"]
     assert profiles() == before
 
 
@@ -306,7 +311,7 @@ def test_two_machines_of_one_name(capsys: Capture) -> None:
 @pytest.mark.usefixtures("place")
 def test_names(capsys: Capture) -> None:
     put("box1", hostname="srv-7\n")
-    assert "is called srv-7" in hosts(capsys, "--from", "captures", "--all")["box1"]["warnings"][0]
+    assert "the machine itself is called srv-7" in hosts(capsys, "--from", "captures", "--all")["box1"]["warnings"][0]
     assert list(profiles()) == ["box1.yaml"]
     assert collect("--from", "captures/box1.capture", "--name", "box9", "--all") == 0
     assert list(profiles()) == ["box1.yaml", "box9.yaml"]
@@ -331,6 +336,8 @@ def test_names(capsys: Capture) -> None:
         (["--from", "captures", "--ssh", "x"], "not allowed with"),
         (["--print-commands", "bsd"], "invalid choice"),
         (["--pve", "http://pve44"], "not encrypted"),
+        (["--print-commands", "linux", "--all"], "leave out --all; run the script"),
+        (["--print-commands", "linux", "--check", "--name", "x"], "leave out --check and --name"),
         (["--ssh"], "expected at least one argument"),
     ],
 )
@@ -350,7 +357,17 @@ def test_formats(capsys: Capture) -> None:
     assert collect("--from", "captures", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report) == ["command", "ok", "check", "hosts", "profile"]
-    assert list(report["hosts"][0]) == ["host", "name", "file", "state", "changes", "warnings", "problem", "hint"]
+    assert list(report["hosts"][0]) == [
+        "host",
+        "name",
+        "file",
+        "state",
+        "changes",
+        "warnings",
+        "problem",
+        "hint",
+        "installed_gb",
+    ]
     assert collect("--from", "captures") == 0
     assert capsys.readouterr().out == report["profile"]
     assert collect("--from", "captures", "--all", "--format", "markdown") == 0
@@ -373,6 +390,37 @@ def test_the_scripts_are_printed(system: Any, place: Path, capsys: Capture) -> N
     if system == "linux":
         done = subprocess.run(["sh", "out"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
         assert captured.parse(done.stdout).problem is None
+
+
+@pytest.mark.parametrize("folder", ["inventory", "catalog", "generated", "schemas"])
+@pytest.mark.parametrize("words", [["--print-commands", "linux"], ["--print-commands", "windows"]])
+@pytest.mark.usefixtures("place")
+def test_a_script_is_never_written_among_the_fleet_s_files(words: list[str], folder: str, capsys: Capture) -> None:
+    Path(folder).mkdir(exist_ok=True)
+    assert collect(*words, "-o", f"{folder}/x.yaml") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"cannot write {folder}/x.yaml: {folder}/ holds the fleet's own files, not results" in err
+    assert list(Path(folder).iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["catalog", "generated", "schemas"])
+@pytest.mark.usefixtures("place")
+def test_a_profile_belongs_into_no_other_folder_of_the_fleet(folder: str, capsys: Capture) -> None:
+    put("box1")
+    Path(folder).mkdir()
+    assert collect("--from", "captures", "-o", f"{folder}/box1.yaml") == 2
+    assert f"{folder}/ holds the fleet's own files" in capsys.readouterr().err
+    assert list(Path(folder).iterdir()) == []
+
+
+@pytest.mark.usefixtures("place")
+def test_memory_that_is_installed_is_in_the_report_and_not_in_the_profile(capsys: Capture) -> None:
+    put("box1", memory_blocks="block_size_bytes:8000000\nonline_blocks:512\n")
+    found = hosts(capsys, "--from", "captures", "--all")["box1"]
+    assert found["installed_gb"] == 64
+    assert data(profiles()["box1.yaml"].decode())["memory_gb"] == 63
+    assert hosts(capsys, "--from", "captures", "--check")["box1"]["state"] == "unchanged"
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -31,7 +34,7 @@ def test_a_lock_has_a_hash_for_everything_and_no_address(file: str) -> None:
     packages = locked(file)
     assert packages
     assert all("--hash=sha256:" in entry for entry in packages.values())
-    assert "http" not in (ROOT / file).read_text("utf-8")
+    assert "://" not in (ROOT / file).read_text("utf-8")
 
 
 def test_the_locks_hold_what_the_project_asks_for() -> None:
@@ -62,6 +65,40 @@ def test_the_version_has_one_source() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (ROOT / "knaster/py.typed").exists()
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the wheel would put into site-packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (wheel,) = folder.glob("knaster-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
+    own = ["py.typed", "inventory/gpus.csv", "inventory/scripts/linux.sh", "inventory/scripts/windows.ps1"]
+    for path in own:
+        assert (unpacked / "knaster" / path).read_bytes() == (ROOT / "knaster" / path).read_bytes()
+    schemas = {path.name: path.read_bytes() for path in (ROOT / "schemas").glob("*.json")}
+    assert {path.name: path.read_bytes() for path in (unpacked / "knaster/schemas").iterdir()} == schemas
+
+
+def test_the_wheel_collects_without_the_repository(unpacked: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "knaster", "inventory", "collect", "--name", "box1"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(unpacked)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nname: box1\n" in done.stdout
 
 
 def test_make_says_which_python_it_needs(tmp_path: Path) -> None:

@@ -45,7 +45,22 @@ BLOCK = (
     "Device:\tDevice [24b0]\n"
 )
 
+ROWS = r"""
+0000:01:00.0 "VGA compatible controller [0300]" "NVIDIA Corporation [10de]" "GA102 [GeForce RTX 3090] [2204]" -ra1 -p00 "Gigabyte \"G\" [1458]" "Device [403b]"
+0000:01:00.1 "Audio device [0403]" "NVIDIA Corporation [10de]" "GA102 High Definition Audio Controller [1aef]" -ra1 "ASUSTeK Computer Inc. [1043]" "Device [87b3]"
+0000:02:00.0 "ISA bridge [0601]" "Intel Corporation [8086]" "C610/X99 series chipset LPC Controller [8d44]" -r05 "" ""
+0000:05:00.0 "Processing accelerators [1200]" "Advanced Micro Devices, Inc. [AMD/ATI] [1002]" "Device [74a1]" -p00 "Advanced Micro Devices, Inc. [AMD/ATI] [1002]" "Device [74a1]"
+41:00.0 "3D controller [0302]" "NVIDIA Corporation [10de]" "GH100[H100 PCIe] [2331]" "" ""
+"""  # noqa: E501
+ROW = '0000:01:00.0 "Display controller [0380]" "NVIDIA Corporation [10de]" "Device [24b0]" "" ""\n'
+
 MALFORMED = {
+    f"{ROW}{ROW}": ("malformed", 2),
+    f"{ROW}\n{ROW[:-4]}": ("malformed", 3),
+    f"{ROW}0000:02:00.0 VGA compatible controller [0300]: NVIDIA Corporation Device [10de:24b0]\n": ("malformed", 2),
+    ROW.replace("[24b0]", ""): ("malformed", 1),
+    ROW.replace("0000:01:00.0", "here"): ("malformed", 1),
+    ROW.replace('"Device', "Device"): ("malformed", 1),
     "": None,
     "lspci: Cannot open /proc/bus/pci\n": ("malformed", 1),
     "bash: line 1: lspci: command not found\n": ("tool-missing", 1),
@@ -128,6 +143,38 @@ def test_cards_are_in_order_of_their_addresses() -> None:
     assert addresses == ["0000:02:00.0", "0000:c1:00.0", "000f:c1:00.0", "10000:01:00.0"]
 
 
+def test_rows_of_quoted_fields() -> None:
+    """``-Dmm -nn``: a revision or an interface of 0 is left out, a missing subsystem is empty."""
+    reading = parse(ROWS)
+    assert reading.value is not None
+    assert reading.warnings == ()
+    assert [(card.address, card.class_id, card.id, card.subsystem_id) for card in reading.value] == [
+        ("0000:01:00.0", "0300", "10de:2204", "1458:403b"),
+        ("0000:01:00.1", "0403", "10de:1aef", "1043:87b3"),
+        ("0000:02:00.0", "0601", "8086:8d44", None),
+        ("0000:05:00.0", "1200", "1002:74a1", "1002:74a1"),
+        ("0000:41:00.0", "0302", "10de:2331", None),
+    ]
+    facts = [known(card) for card in gpus(reading.value)]
+    assert [(fact.name, fact.memory_gb, fact.compute_cap) for fact in facts] == [
+        ("GeForce RTX 3090", 24, 8.6),
+        ("Instinct MI300X", 192, None),
+        ("H100 PCIe", 80, 9.0),
+    ]
+    assert [card.vendor for card in gpus(reading.value)] == [
+        "NVIDIA Corporation",
+        "Advanced Micro Devices, Inc. [AMD/ATI]",
+        "NVIDIA Corporation",
+    ]
+    assert {(card.driver, card.iommu_group) for card in reading.value} == {(None, None)}
+
+
+def test_a_row_of_a_card_that_fell_off_the_bus() -> None:
+    reading = parse(ROW.replace(' "" ""', ' -rff -p01 "" ""'))
+    assert reading.warnings == ("0000:01:00.0: the device does not answer (rev ff)",)
+    assert [card.id for card in gpus(reading.value or ())] == ["10de:24b0"]
+
+
 NO_GPUS = {
     "USB of a Turing card": "0000:01:00.2 USB controller [0c03]: NVIDIA Corporation TU104 USB 3.1 [10de:1ad8]",
     "UCSI of a Turing card": "0000:01:00.3 Serial bus controller [0c80]: NVIDIA Corporation TU104 UCSI [10de:1ad9]",
@@ -172,7 +219,7 @@ def test_numbers_alone() -> None:
     assert (value[0].id, value[0].name, value[0].subsystem_id) == ("10de:2204", None, "10de:1454")
 
 
-@given(st.text() | mutated(captures("lspci")))
+@given(st.text() | mutated([*captures("lspci"), ROWS]))
 def test_no_text_raises(text: str) -> None:
     reading = parse(text)
     assert_sound(reading)

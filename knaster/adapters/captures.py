@@ -59,7 +59,8 @@ def read(path: Path) -> Iterator[Captured]:
         else:
             raise WorldError(f"{path} is {kind}", "name a folder of captures, or one capture file")
     except OSError as error:
-        raise WorldError(f"cannot read {error.filename or path}: {error.strerror}") from error
+        hint = "name a folder of captures, or one capture file"
+        raise WorldError(f"cannot read {error.filename or path}: {error.strerror}", hint) from error
 
 
 def _hidden(name: str) -> bool:

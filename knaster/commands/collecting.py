@@ -15,6 +15,8 @@ from knaster.inventory.capture import Capture, Section
 from knaster.inventory.collected import Answer
 from knaster.reports.inert import inert
 
+_REFUSED = "a capture is a regular file of at most 16 MiB, named NODE.capture after its node (letters, digits, -)"
+_AGAIN = "capture that machine again with the script that knaster inventory collect --print-commands linux prints"
 _NO_SHELL = "a machine without sh, such as Windows: capture with --print-commands windows, then read it with --from"
 
 
@@ -37,9 +39,10 @@ def _of_files(path: Path, name: str | None) -> Iterator[Answer]:
     for entry in captures.read(path):
         empty = empty and entry.other
         if isinstance(entry.content, Refused):
-            yield Answer(entry.file, problem=f"not read: it is {entry.content.reason}", ignored=entry.other)
+            problem = f"not read: it is {entry.content.reason}"
+            yield Answer(entry.file, problem=problem, hint=_REFUSED, ignored=entry.other)
         else:
-            yield Answer(entry.file, entry.content, name or entry.name or None)
+            yield Answer(entry.file, entry.content, name or entry.name or None, hint=_AGAIN)
     if empty:
         raise WorldError(f"there is no capture in {path}", "name each file NAME.capture, after its node")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from knaster.adapters import captures, profiles
 from knaster.adapters.profiles import Folder
 from knaster.commands.collecting import answers
-from knaster.commands.output import show, text_of, write
+from knaster.commands.output import refuse_input_folders, show, text_of, write
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
 from knaster.inventory.collected import Answer, Host, Read, compare, read, settle
@@ -24,6 +24,8 @@ _SEVERAL = "for several hosts name a folder: --all inventory/"
 def run(args: argparse.Namespace) -> int:
     """1: a required fact is missing, a capture is bad, with ``--check`` any difference. 2: a host was not reached."""
     if args.print_commands is not None:
+        _refuse_the_rest(args)
+        refuse_input_folders(args)
         write(args.output, captures.script(args.print_commands))
         return 0
     folder, file = _target(args)
@@ -41,12 +43,22 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
+def _refuse_the_rest(args: argparse.Namespace) -> None:
+    """Raises WorldError where ``--print-commands`` comes with an option that it would not heed."""
+    unheeded = {"--all": args.all is not None, "--check": args.check, "--name": args.name is not None}
+    if given := [option for option, is_there in unheeded.items() if is_there]:
+        hint = f"leave out {' and '.join(given)}; run the script, then knaster inventory collect --from its output"
+        raise WorldError("--print-commands prints a script and collects nothing", hint)
+
+
 def _target(args: argparse.Namespace) -> tuple[Path | None, str | None]:
     """The folder of profiles and the file in it (None: one for each host by its name); no folder: print the profile."""
     if args.all is not None and args.output != "-":
         raise WorldError("-o names one profile, --all a folder of them", "use one of the two")
     if args.output != "-":
         path = Path(args.output)
+        if not path.resolve().is_relative_to((Path(args.directory) / "inventory").resolve()):
+            refuse_input_folders(args)  # a profile belongs into inventory/, and into no other folder of the fleet
         return path.parent, path.name
     if args.all:
         return Path(args.all), None
@@ -74,7 +86,7 @@ def _kept(found: Iterable[Answer], place: Folder, file: str | None, *, check: bo
         owner = owners.setdefault(facts.name.casefold(), facts.host)
         if owner != facts.host:
             said = f"{owner} is called {facts.name} too: nothing of this one was used"
-            yield Host(facts.host, "failed", problem=said, hint="give each machine a name of its own")
+            yield Host(facts.host, "failed", problem=said, hint="two machines of one name: give each a name of its own")
             continue
         yield _one(facts, place, file or place.find(f"{facts.name}.yaml"), check=check)
 
@@ -83,7 +95,7 @@ def _one(facts: Read, place: Folder, file: str, *, check: bool) -> Host:
     shown = str(place.path / file)
     existing = place.read(file)
     if isinstance(existing, Refused):
-        hint = "put a regular file in its place, or remove it"
+        hint = f"a profile is a regular file, such as inventory/{facts.name}.yaml"
         return Host(facts.host, "failed", facts.name, shown, problem=f"{shown} is {existing.reason}", hint=hint)
     if check:
         return compare(facts, shown, existing)

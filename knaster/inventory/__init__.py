@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from knaster.inventory.parsers import lscpu as lscpu
     from knaster.inventory.parsers import lspci as lspci
     from knaster.inventory.parsers import meminfo as meminfo
+    from knaster.inventory.parsers import memory_blocks as memory_blocks
     from knaster.inventory.parsers import nvidia_smi as nvidia_smi
     from knaster.inventory.parsers import pve as pve
     from knaster.inventory.parsers import sysfs as sysfs
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from knaster.inventory.reading import Reading as Reading
     from knaster.placement.planner import plan as plan
 
-_PARSERS = ("amd", "cpuinfo", "intel", "lsblk", "lscpu", "lspci", "meminfo", "nvidia_smi", "pve", "sysfs", "windows")
+_PARSERS = (
+    *("amd", "cpuinfo", "intel", "lsblk", "lscpu", "lspci", "meminfo", "memory_blocks", "nvidia_smi", "pve", "sysfs"),
+    "windows",
+)
 _HOMES = {
     "Problem": "knaster.inventory.reading",
     "Reading": "knaster.inventory.reading",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from knaster.cluster import Number
 from knaster.inventory import profile_text
 from knaster.inventory.assemble import Facts, Partial, partial
 from knaster.inventory.capture import Capture, parse
@@ -39,7 +40,7 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Host:
     """One host's result. ``file``: its profile; ``changes``: each fact before and after; ``problem``: why facts are
-    missing, or all of it failed."""
+    missing, or all of it failed; ``installed_gb``: the memory built in, in GiB, of which the profile's is usable."""
 
     host: str
     state: State
@@ -49,6 +50,7 @@ class Host:
     warnings: tuple[str, ...] = ()
     problem: str | None = None
     hint: str | None = None
+    installed_gb: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Read:
     facts: Facts
     warnings: tuple[str, ...] = ()
     problem: str | None = None
+    installed_gb: Number | None = None
 
 
 def read(answer: Answer) -> Read | Host:
@@ -94,7 +97,8 @@ def _named(answer: Answer, found: Partial) -> Read | Host:
     missing = "; ".join(f"{fact} ({reason})" for fact, reason in found.missing.items())
     problem = "; ".join((f"required fact missing: {missing}", *refused)) if missing else None
     left = (answer.problem,) if answer.problem else ()
-    return Read(answer.host, name, found.facts, (*left, *found.warnings, *(() if problem else refused)), problem)
+    said = (*left, *found.warnings, *(() if problem else refused))
+    return Read(answer.host, name, found.facts, said, problem, found.installed_gb)
 
 
 def settle(found: Read, file: str, existing: str | None) -> tuple[Host, str | None]:
@@ -120,7 +124,7 @@ def compare(found: Read, file: str, existing: str | None) -> Host:
     """Whether the profile `file` still is what the machine says."""
     if existing is None:
         problem = "there is no profile of this machine"
-        return _host(found, "failed", file, problem=problem, hint="collect it: the same command without --check")
+        return _host(found, "failed", file, problem=problem, hint="collect it: --all, or -o FILE, without --check")
     reading = profile_text.drift(existing, found.facts)
     if reading.value is None:
         return _unusable(found, file, reading.problem)
@@ -130,7 +134,9 @@ def compare(found: Read, file: str, existing: str | None) -> Host:
 
 
 def _unusable(found: Read, file: str, problem: Problem | None) -> Host:
-    hint = "repair the file first (knaster validate), or move it away" if problem else None
+    hint = "repair the file first (knaster validate), or move it away"
+    if problem and problem.cause == "another-machine":
+        hint = f"name the profile of this machine (-o inventory/{found.name}.yaml), or the machine (--name)"
     return _host(found, "failed", file, problem=problem.message if problem else "unreadable", hint=hint)
 
 
@@ -144,4 +150,5 @@ def _host(
     hint: str | None = None,
 ) -> Host:
     said = found.warnings if warnings is None else warnings
-    return Host(found.host, state, found.name, file, changes, tuple(dict.fromkeys(said)), problem, hint)
+    told = tuple(dict.fromkeys(said))
+    return Host(found.host, state, found.name, file, changes, told, problem, hint, found.installed_gb)

@@ -18,7 +18,8 @@ def report(hosts: Sequence[Host], *, check: bool, ok: bool, quiet: bool = False,
     """`quiet`: people see only what is wrong.
 
     JSON: ``{command, ok, check, hosts, profile}``; a host is ``{host, name, file, state, changes, warnings, problem,
-    hint}``, a change ``{fact, before, after, note}``, ``profile`` the text where it was not written.
+    hint, installed_gb}`` (GiB; the profile has what is usable of it), a change ``{fact, before, after, note}``,
+    ``profile`` the text where it was not written.
     """
     data = {
         "command": "inventory collect",
@@ -55,6 +56,7 @@ def _host(host: Host) -> dict[str, Any]:
         "warnings": host.warnings,
         "problem": host.problem,
         "hint": host.hint,
+        "installed_gb": host.installed_gb,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knaster.cluster import Cpu, Disk, Gpu, Pci
+from knaster.cluster import Cpu, Disk, Gpu, Number, Pci
 from knaster.document import Value
 from knaster.inventory.assemble import system
 from knaster.inventory.assemble.cards import gpus
@@ -23,11 +23,14 @@ _LONGEST_WARNING = 500
 @dataclass(frozen=True, slots=True)
 class Partial:
     """What could be read. ``missing``: the required facts that could not (``gpus``), each with the reason; they are
-    None in ``facts``. ``warnings`` are for the user, those that belong to the machine are in ``facts`` too."""
+    None in ``facts``. ``warnings`` are for the user, those that belong to the machine are in ``facts`` too.
+    ``installed_gb``: GiB that are built in, where the profile's ``memory_gb`` is what the system can use; None: not
+    known. A profile has no place for it."""
 
     facts: Facts
     missing: dict[str, str]
     warnings: tuple[str, ...]
+    installed_gb: Number | None = None
 
 
 def profile(capture: Capture, *, name: str | None = None) -> Reading[Facts]:
@@ -71,7 +74,7 @@ def partial(capture: Capture, *, name: str | None = None) -> Partial:
         "source": "collected",
         "warnings": list(own),
     }
-    return Partial(facts, missing, (*named.warnings, *own))
+    return Partial(facts, missing, (*named.warnings, *own), system.installed(capture, memory.value).value)
 
 
 def _container(capture: Capture) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Literal
 from knaster.cluster import Cpu, Disk, Number
 from knaster.inventory.assemble.sources import Source, ask, first, reasons
 from knaster.inventory.capture import MISSING, Capture, Section
-from knaster.inventory.parsers import cpuinfo, lsblk, lscpu, meminfo, pve, windows
+from knaster.inventory.parsers import cpuinfo, lsblk, lscpu, meminfo, memory_blocks, pve, windows
 from knaster.inventory.parsers.values import token, whole
 from knaster.inventory.reading import Problem, Reading
 
@@ -30,14 +30,18 @@ def text_of(capture: Capture, name: str) -> str:
 
 
 def name_of(capture: Capture, given: str | None) -> Reading[str]:
-    """The node's name: `given`, else the first label of what the machine calls itself. Cause: ``bad-name``."""
-    own = text_of(capture, "hostname").partition(".")[0]
+    """The node's name: `given`, else the first label of what the machine calls itself, which an address is not.
+
+    Cause: ``bad-name``.
+    """
+    full = text_of(capture, "hostname")
+    own = "" if _IPV4.fullmatch(full) else full.partition(".")[0]
     name = given if given is not None else own
     if not _LABEL.fullmatch(name):
         said = f"{token(name)} is no name for a node (letters, digits and - inside)" if name else "hostname: not known"
         return Reading(problem=Problem("bad-name", said))
     other = own and own.casefold() != name.casefold()
-    return Reading(name, (f"the capture of {name} says that its machine is called {token(own)}",) if other else ())
+    return Reading(name, (f"the machine itself is called {token(own)}",) if other else ())
 
 
 def os_of(capture: Capture) -> Literal["linux", "windows"]:
@@ -144,6 +148,26 @@ def memory(capture: Capture) -> Reading[Number]:
     if kind.startswith("lxc") or limit:
         return reading
     return Reading(reading.value, (*reading.warnings, f"memory_gb: a {kind} container sees the memory of its host"))
+
+
+def installed(capture: Capture, usable: Number | None) -> Reading[Number]:
+    """GiB that the machine holds, whole, of which `usable` is what `memory` says. In a container nobody can tell."""
+    if kind := container_of(capture):
+        return Reading(problem=Problem("not-its-own", f"a {kind} container sees the memory of its host"))
+    reading = first(
+        capture,
+        (("memory-blocks", _blocks), ("cim-memory", lambda section: _gib(windows.memory(section.text)))),
+    )
+    if reading.value is not None and usable is not None and reading.value < usable:
+        return Reading(problem=Problem("impossible", f"{usable} GiB are usable of {reading.value} installed"))
+    return reading
+
+
+def _blocks(section: Section) -> Reading[Number]:
+    reading = memory_blocks.parse(section.text)
+    if reading.value is None:
+        return Reading(problem=reading.problem)
+    return Reading(whole(reading.value.online_bytes, _GIB), reading.warnings)
 
 
 def _meminfo(section: Section) -> Reading[Number]:

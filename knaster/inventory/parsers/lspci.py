@@ -1,4 +1,4 @@
-"""lspci: ``-Dvmmnnk`` (blocks, the better one) and ``-Dnnk`` or ``-nn`` (one line each, indented lines below).
+"""lspci: ``-Dvmmnnk`` (blocks, the better one), ``-Dnnk`` or ``-nn`` (a line each, indented lines below), ``-Dmm -nn``.
 
 Names come from the pci.ids of that system, so an id that it does not know has none. The ids are the **last** brackets,
 since names hold brackets too. Source: runs of lspci 3.9 on own dumps of configuration space.
@@ -7,7 +7,7 @@ since names hold brackets too. Source: runs of lspci 3.9 on own dumps of configu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from knaster.inventory.parsers.pci_device import PciDevice, gpus
 from knaster.inventory.parsers.values import address, token, words
@@ -23,6 +23,12 @@ _TAGGED = re.compile(r"(.*?) ?\[([0-9a-f]{4})\]", re.IGNORECASE)
 _BARE = re.compile(r"[0-9a-f]{4}", re.IGNORECASE)
 _DRIVER = re.compile(r"[A-Za-z0-9_-]{1,60}")
 _VIRTUAL = re.compile(r"\b(?:VF|Virtual Function)\b")
+_FIELD = r'"(?:[^"\\]|\\.)*"'
+_ROW = re.compile(
+    rf"(\S+) ({_FIELD}) ({_FIELD}) ({_FIELD})((?: -[a-z][0-9a-f]{{2}})*) ({_FIELD}) ({_FIELD})", re.IGNORECASE
+)
+_ROW_HEAD = re.compile(r'\S+ "')
+_ESCAPED = re.compile(r"\\(.)")
 _MISSING = re.compile(r"not found|not recognized|no such file", re.IGNORECASE)
 
 
@@ -43,8 +49,7 @@ def parse(text: str) -> Reading[tuple[PciDevice, ...]]:
     lines = normalise(text).split("\n")
     said: list[str] = []
     try:
-        blocks = any(line.startswith("Slot:") for line in lines)
-        devices = tuple(_from_blocks(lines, said) if blocks else _from_lines(lines, said))
+        devices = tuple(_form(lines)(lines, said))
     except _WrongError as wrong:
         if _MISSING.search(lines[wrong.problem.line - 1][:_LONGEST_LINE]):
             return Reading(problem=Problem("tool-missing", "lspci: there is no lspci", wrong.problem.line))
@@ -52,6 +57,13 @@ def parse(text: str) -> Reading[tuple[PciDevice, ...]]:
     if not devices:
         said.append("lspci printed no device: no PCI bus, or it did not run")
     return Reading(devices, tuple(said))
+
+
+def _form(lines: list[str]) -> Callable[[list[str], list[str]], Iterator[PciDevice]]:
+    """What reads this form of output, told by its lines."""
+    if any(line.startswith("Slot:") for line in lines):
+        return _from_blocks
+    return _from_rows if any(_ROW_HEAD.match(line) for line in lines) else _from_lines
 
 
 def _from_lines(lines: list[str], said: list[str]) -> Iterator[PciDevice]:
@@ -122,6 +134,27 @@ def _from_blocks(lines: list[str], said: list[str]) -> Iterator[PciDevice]:
             block = {}
         if line.strip():
             block.setdefault(key, (number, value.strip()))
+
+
+def _from_rows(lines: list[str], said: list[str]) -> Iterator[PciDevice]:
+    """``-Dmm -nn``: ``slot "Class [0300]" "Vendor [10de]" "Device [2204]" -ra1 -p00 "SVendor [..]" "SDevice [..]"``;
+    a revision or an interface of 0 is left out, a missing subsystem is ``""``. It tells neither driver nor group."""
+    heads: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        match = _ROW.fullmatch(line.rstrip()) if len(line) <= _LONGEST_LINE else None
+        place = address(match[1]) if match else None
+        if not match or not place:
+            raise _WrongError(number, f"no device with its ids (lspci -Dmm -nn): {token(line)}")
+        fields = [_ESCAPED.sub(r"\1", match[at][1:-1]) for at in (2, 3, 4, 6, 7)]
+        kind, vendor, device = (_tagged(number, field) for field in fields[:3])
+        board = [_tagged(number, field)[1] for field in fields[3:] if field]
+        if " -rff" in match[5].lower():
+            said.append(f"{place}: the device does not answer (rev ff)")
+        _once(heads, place, number)
+        ids = (place, kind[1], vendor[1], device[1])
+        yield _device(ids, vendor[0] or None, device[0], ":".join(board) if len(board) == 2 else None, (None, None))
 
 
 def _block(block: dict[str, tuple[int, str]], said: list[str]) -> PciDevice:

@@ -24,6 +24,7 @@ main() {
   section container container
   section meminfo cat /proc/meminfo
   section memory-limit memory_limit
+  section memory-blocks memory_blocks
   section cpuinfo cat /proc/cpuinfo
   section lscpu processors
   section lsblk tool lsblk -J -b -d -o NAME,SIZE,ROTA,TYPE,TRAN,MODEL,SERIAL,WWN,RM
@@ -113,6 +114,14 @@ container() {
 
 memory_limit() {
   cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes
+}
+
+# What is installed, in blocks of the kernel; without lsmem their size (hexadecimal) and how many are online.
+memory_blocks() {
+  tool lsmem -b --summary=only && return 0
+  blocks=/sys/devices/system/memory
+  size=$(cat "$blocks/block_size_bytes") || return 1
+  printf 'block_size_bytes:%s\nonline_blocks:%s\n' "$size" "$(cat "$blocks"/memory*/state | grep -c '^online')"
 }
 
 processors() {
