@@ -20,7 +20,7 @@ GENERATED_BOUND = 64 * MIB
 FILE = "a file"
 FOLDER = "a folder"
 
-_LEFT_ALONE = frozenset({"catalog/architectures", "catalog/benchmarks"})
+LEFT_ALONE = frozenset({"catalog/architectures", "catalog/benchmarks"})
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISREG, FILE),
@@ -62,7 +62,7 @@ def _require_folder(root: Path) -> None:
 
 def _entries(root: str, top: str) -> Iterator[tuple[str, Entry]]:
     rendered = top == "generated"
-    for path, kind in walk(root, top, leave=is_terraform if rendered else _LEFT_ALONE.__contains__):
+    for path, kind in walk(root, top, leave=is_terraform if rendered else LEFT_ALONE.__contains__):
         if kind == FILE and path == top:
             yield path, Refused("a file, not a folder")
         elif kind == FILE and not (rendered or path.endswith(".yaml")):
@@ -151,7 +151,12 @@ def _drain(handle: int, bound: int) -> bytes | Refused:
         parts.append(part)
         length += len(part)
         size = max(size, length)  # a file that grows while it is read
-    return Refused(f"{_mib(size)} MiB, over the bound of {_mib(bound)} MiB") if size > bound else b"".join(parts)
+    return too_large(size, bound) if size > bound else b"".join(parts)
+
+
+def too_large(size: int, bound: int) -> Refused:
+    """The refusal of a file of `size` bytes where at most `bound` are read."""
+    return Refused(f"{_mib(size)} MiB, over the bound of {_mib(bound)} MiB")
 
 
 def _mib(size: int) -> str:
