@@ -1,0 +1,63 @@
+"""What a Gitea job tells about its pull request: the event file, whose texts are somebody else's."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from knaster.adapters.files import MIB, load
+from knaster.diagnostics import WorldError
+
+PATH = "GITHUB_EVENT_PATH"
+_BOUND = 16 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """``number`` is None for events that are not of a pull request."""
+
+    number: int | None = None
+    default_branch: str = "main"
+
+
+def event(environment: Mapping[str, str] | None = None) -> Event:
+    """The event of this job; outside of a job an empty one. Raises WorldError for a file that is no event."""
+    path = (os.environ if environment is None else environment).get(PATH)
+    if not path:
+        return Event()
+    data = read_object(path, _BOUND, f"the event file ({PATH})")
+    pull, repository = data.get("pull_request"), data.get("repository")
+    found = (pull.get("number") if isinstance(pull, dict) else None) or data.get("number")
+    branch = repository.get("default_branch") if isinstance(repository, dict) else None
+    return Event(
+        found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None,
+        branch if isinstance(branch, str) and branch else "main",
+    )
+
+
+def read_text(path: str, bound: int, what: str) -> str:
+    """A regular file of at most `bound` bytes. Raises WorldError, which calls it `what`."""
+    try:
+        found = load(path, bound)
+    except OSError as error:
+        raise WorldError(f"cannot read {what}: {error.strerror}") from error
+    if not isinstance(found, bytes):
+        raise WorldError(f"cannot read {what}: {'it is not there' if found is None else found.reason}")
+    try:
+        return found.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise WorldError(f"{what} is no UTF-8") from error
+
+
+def read_object(path: str, bound: int, what: str) -> dict[str, Any]:
+    """The JSON object in a file. Raises WorldError, which calls it `what`."""
+    try:
+        data = json.loads(read_text(path, bound, what))
+    except (ValueError, RecursionError) as error:
+        raise WorldError(f"{what} is no JSON") from error
+    if not isinstance(data, dict):
+        raise WorldError(f"{what} is no JSON object")
+    return data
