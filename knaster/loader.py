@@ -1,14 +1,16 @@
 """Files in, cluster out: each file is parsed, checked against its schema and built; all problems come out at once.
 
 One bad file never hides another's problems, and never becomes an empty part: it is None and named in `Cluster.broken`.
+A file whose text is that of an earlier load is taken from there: parsing is most of the work.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from knaster import build, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
@@ -21,56 +23,86 @@ ORDERED = frozenset({"args", "fallback", "dns"})
 """Keys whose list is a sequence; every other list is a set (``x-ordered`` in the schemas)."""
 
 _KINDS: dict[str, schema.Kind] = {MODELS_FILE: "models", ROLES_FILE: "roles", PLATFORM_FILE: "platform"}
+_BUILDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    MODELS_FILE: build.catalog,
+    ROLES_FILE: build.roles,
+    PLATFORM_FILE: build.platform,
+}
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What became of one file.
+
+    ``data``, ``built`` (a node, catalog, roles or platform) and ``canonical`` (its share of the digest) are None where
+    it did not load, ``problems`` (not yet located) say why.
+    """
+
+    text: str
+    problems: tuple[Diagnostic, ...]
+    data: Mapping[str, Value] | None = None
+    built: Any = None
+    canonical: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
-    """The cluster, everything wrong with its files (not yet located), and ``sha256:<hex>`` over the parsed values."""
+    """The cluster, everything wrong with its files (not yet located), and ``sha256:<hex>`` over the parsed values.
+
+    ``parts`` holds what each file came to, by path.
+    """
 
     cluster: Cluster
     diagnostics: tuple[Diagnostic, ...]
     digest: str
+    parts: Mapping[str, Part] = field(default_factory=dict)
 
 
-def load(files: Files) -> Loaded:
+def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
     """All inputs among `files`. Never raises: what cannot be loaded is a diagnostic.
 
     The digest does not depend on the order of files, keys or unordered lists, on comments, line endings or quoting.
+    `like` are the parts of an earlier load: those of equal text are used again, which changes no answer.
     """
     inputs = sort_out(files)
-    found = list(inputs.diagnostics)
-    data = _documents(files, inputs, found)
-    nodes = tuple(build.node(data[path], path) for path in inputs.nodes if path in data)
-    broken = inputs.broken | {path for path in (*inputs.nodes, *inputs.catalog) if path not in data}
+    parts = _parts(files, inputs, like or {})
+    found = [*inputs.diagnostics, *(problem for part in parts.values() for problem in part.problems)]
+    broken = inputs.broken | {path for path, part in parts.items() if part.data is None}
     if broken:
         found.append(_skipped(broken))
-    models, roles, platform = (data.get(path) for path in (MODELS_FILE, ROLES_FILE, PLATFORM_FILE))
+    nodes = (part.built for path in inputs.nodes if (part := parts[path]).data is not None)
+    models, roles, platform = (parts[path].built if path in parts else None for path in _BUILDERS)
     cluster = Cluster(
         nodes=tuple(sorted(nodes, key=lambda node: (node.name, node.file))),
-        catalog=None if models is None else build.catalog(models),
-        roles=None if roles is None else build.roles(roles),
-        platform=None if platform is None else build.platform(platform),
+        catalog=models,
+        roles=roles,
+        platform=platform,
         broken=broken,
     )
-    return Loaded(cluster, tuple(found), _digest(data))
+    return Loaded(cluster, tuple(found), _digest(parts), parts)
 
 
-def _documents(files: Files, inputs: Inputs, found: list[Diagnostic]) -> dict[str, dict[str, Value]]:
-    """The data of every file that parses and that its schema accepts."""
-    data = {}
+def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, Part]:
+    parts = {}
     for path in (*inputs.catalog, *inputs.nodes):
         text = files[path]
         assert isinstance(text, str), "sort_out passes on text alone"
-        parsed, problems = document.parse(path, text)
-        found += problems
-        if parsed is None:
-            continue
+        earlier = like.get(path)
+        parts[path] = earlier if earlier is not None and earlier.text == text else _part(path, text)
+    return parts
+
+
+def _part(path: str, text: str) -> Part:
+    """The data of a file that parses and that its schema accepts, built."""
+    parsed, problems = document.parse(path, text)
+    if parsed is not None and not problems:
         problems = schema.check(_KINDS.get(path, "node"), path, parsed.data)
-        found += problems
-        if not problems:
-            data[path] = parsed.data
-    return data
+    if parsed is None or problems:
+        return Part(text, tuple(problems))
+    builder = _BUILDERS.get(path)
+    built = builder(parsed.data) if builder else build.node(parsed.data, path)
+    return Part(text, (), parsed.data, built, _encoded(path, parsed.data))
 
 
 def _skipped(broken: frozenset[str]) -> Diagnostic:
@@ -85,11 +117,15 @@ def _skipped(broken: frozenset[str]) -> Diagnostic:
     )
 
 
-def _digest(data: Mapping[str, Mapping[str, Value]]) -> str:
+def _digest(parts: Mapping[str, Part]) -> str:
     whole = hashlib.sha256()
-    for path in sorted(data):
-        whole.update(json.dumps([path, _canonical(data[path])], sort_keys=True, separators=(",", ":")).encode("ascii"))
+    for path in sorted(parts):
+        whole.update(parts[path].canonical or b"")
     return f"sha256:{whole.hexdigest()}"
+
+
+def _encoded(path: str, data: Mapping[str, Value]) -> bytes:
+    return json.dumps([path, _canonical(data)], sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def _canonical(value: Mapping[str, Value]) -> dict[str, Value]:

@@ -5,20 +5,23 @@ files -> load -> checks -> plan -> checks of the plan -> documents -> their sche
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
-from knaster import document, renderers, schema
+from knaster import renderers, schema
 from knaster.checks import CHECKS, PLAN_CHECKS
 from knaster.cluster import Catalog, Cluster
 from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
+from knaster.document.locating import found as found_places
 from knaster.document.locating import locate
 from knaster.filenames import is_input
 from knaster.files import Files
 from knaster.guests import expand
-from knaster.loader import load
+from knaster.loader import Loaded, Part, load
 from knaster.placement import plan
 from knaster.placement.explain import Line, explain
 from knaster.placement.failure import Change, after, without
@@ -26,9 +29,9 @@ from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned
 from knaster.version import __version__
 
-PLACEMENT_FILE = "generated/placement.yaml"
-MANIFEST_FILE = "generated/manifest.json"
-_PLACEMENT_BOUND = 64 * 1024 * 1024
+InForce = Callable[[Loaded], PlacementPlan | None]
+"""The inputs to plan -> the placement in force for them."""
+
 _BUG = "This is a bug in knaster."
 
 
@@ -37,7 +40,8 @@ class Evaluation:
     """Everything known about one set of files.
 
     ``planned`` is None, and ``documents`` empty, when a file did not load. ``documents`` holds the data of each
-    generated file by its path below ``generated/``; ``generated`` their text, made when first asked for.
+    generated file by its path below ``generated/``; ``generated`` their text, made when first asked for. ``parts`` is
+    what each input file came to.
     """
 
     cluster: Cluster
@@ -45,11 +49,17 @@ class Evaluation:
     diagnostics: tuple[Diagnostic, ...]
     planned: Planned | None
     documents: Mapping[str, Mapping[str, Any]]
+    parts: Mapping[str, Part] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
         """Whether nothing forbids rendering."""
         return not has_errors(self.diagnostics)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """What forbids rendering."""
+        return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 
     @cached_property
     def generated(self) -> Mapping[str, str]:
@@ -57,6 +67,15 @@ class Evaluation:
         if not self.ok:
             return {}
         return renderers.render(self.documents, input_digest=self.digest, version=__version__)
+
+    @property
+    def plan_id(self) -> str:
+        """Names exactly what lands: a digest of the inputs, the placement in force and the tool; "" with errors."""
+        if not self.ok or self.planned is None:
+            return ""
+        current = self.planned.current
+        places = current and [[one.role, one.node, one.gpu_index, one.card] for one in current.assignments]
+        return sha256(json.dumps([self.digest, places, __version__]).encode()).hexdigest()
 
     def explain(self, role: str) -> tuple[Line, ...]:
         """Every card (or node) that a role could be on, with why or why not. Raises KeyError for an unknown role."""
@@ -78,68 +97,59 @@ class Evaluation:
         return Planned(self.cluster, self.planned.guests, answer, self.planned.plan)
 
 
-def evaluate(files: Files, current: PlacementPlan | None = None) -> Evaluation:
+def evaluate(
+    files: Files, current: PlacementPlan | InForce | None = None, *, like: Evaluation | None = None
+) -> Evaluation:
     """Load, check, plan and render (to data) `files`. Never raises, whatever the files hold.
 
-    `current` is the placement in force: what is still equally good stays where it is.
+    `current` is the placement in force: what is still equally good stays where it is. It may be a function of the
+    loaded inputs, asked once they are whole; what that raises passes through.
+    `like` is an earlier evaluation of nearly the same files: what it has of equal texts is not worked out again.
     """
-    loaded = load(files)
+    loaded = load(files, like.parts if like else None)
     cluster = loaded.cluster
     found = [*loaded.diagnostics, *(diagnostic for check in CHECKS for diagnostic in check(cluster))]
-    planned = _plan(cluster, current)
+    planned = _plan(loaded, current)
     documents: Mapping[str, Mapping[str, Any]] = {}
     if planned is not None:
         found += (diagnostic for check in PLAN_CHECKS for diagnostic in check(planned))
         documents = renderers.documents(planned)
         if not has_errors(found):  # what wrong inputs make need not fit, and is never written
-            found += _proved(documents)
-    return Evaluation(cluster, loaded.digest, arranged(files, found), planned, documents)
-
-
-def arranged(files: Files, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Located in their files, sorted, each once."""
-    inputs = {path: text for path, text in files.items() if isinstance(text, str) and is_input(path)}
-    return tuple(sorted(dict.fromkeys(locate(inputs, diagnostics)), key=order))
-
-
-def placement_in_force(
-    text: str, manifest: str | None = None, *, where: str = ""
-) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
-    """The plan that the text of a ``placement.yaml`` holds; None and one warning when it is not to be trusted.
-
-    `manifest` is the text of the ``manifest.json`` beside it, which tells a placement that was edited by hand. `where`
-    names the place that both come from (``in commit HEAD``).
-    """
-    parsed, problems = document.parse(PLACEMENT_FILE, text, max_bytes=_PLACEMENT_BOUND)
-    if parsed is not None:
-        problems = schema.check("placement", PLACEMENT_FILE, parsed.data)
-    if problems or parsed is None:
-        return None, (_distrusted(f"cannot be read: {problems[0].message}", where),)
-    recorded = renderers.recorded(manifest, "placement.yaml") if manifest is not None else None
-    if recorded not in (None, renderers.digest(text.replace("\r\n", "\n"))):
-        return None, (_distrusted("was changed by hand (manifest.json records another content)", where),)
-    return renderers.placement_from(parsed.data), ()
-
-
-def _distrusted(problem: str, where: str) -> Diagnostic:
-    return Diagnostic(
-        "current-unreadable",
-        f"the placement in force, {PLACEMENT_FILE}{where and ' '}{where}, {problem}; the plan is made without it",
-        Place(PLACEMENT_FILE) if not where else None,
-        Severity.WARNING,
-        hint="roles may move between equally good cards; `knaster render` repairs the file, a commit puts it in force",
+            found += _proved(documents, like)
+    return Evaluation(
+        cluster, loaded.digest, arranged(files, found, _located(loaded, like)), planned, documents, loaded.parts
     )
 
 
-def _plan(cluster: Cluster, current: PlacementPlan | None) -> Planned | None:
+def arranged(
+    files: Files, diagnostics: Iterable[Diagnostic], known: Mapping[Place, Place] | None = None
+) -> tuple[Diagnostic, ...]:
+    """Located in their files, sorted, each once. `known` are places that need no search."""
+    inputs = {path: text for path, text in files.items() if isinstance(text, str) and is_input(path)}
+    return tuple(sorted(dict.fromkeys(locate(inputs, diagnostics, known)), key=order))
+
+
+def _plan(loaded: Loaded, current: PlacementPlan | InForce | None) -> Planned | None:
+    cluster = loaded.cluster
     if cluster.broken or cluster.catalog is None or cluster.roles is None:
         return None
+    if callable(current):
+        current = current(loaded)
     answer = plan(cluster.nodes, cluster.roles, cluster.catalog, platform=cluster.platform, current=current)
     return Planned(cluster, expand(cluster.nodes, cluster.platform), answer, current)
 
 
-def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
+def _located(loaded: Loaded, like: Evaluation | None) -> dict[Place, Place]:
+    """Where the earlier evaluation found the places of its diagnostics, in files that are the same."""
+    if like is None or not like.diagnostics:
+        return {}
+    same = {path for path, part in loaded.parts.items() if part.data is not None and like.parts.get(path) is part}
+    return found_places(like.diagnostics, same)
+
+
+def _proved(documents: Mapping[str, Mapping[str, Any]], like: Evaluation | None) -> list[Diagnostic]:
     """Every output against its schema, in the same run: a mismatch is ours, never the user's."""
+    proved = like.documents if like and like.ok else {}
     return [
         Diagnostic(
             "internal-output",
@@ -148,5 +158,6 @@ def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
             hint="report it with the inputs that caused it; nothing was written",
         )
         for path, data in documents.items()
+        if data != proved.get(path)
         for problem in schema.check(renderers.KINDS[path], f"generated/{path}", data)
     ]

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from knaster.changes import compare
 from knaster.changes.result import Comparison
-from knaster.diagnostics import Diagnostic
+from knaster.diagnostics import Diagnostic, has_errors
+from knaster.pipeline import Evaluation
+from knaster.placement.survival import Failures
 
 Verdict = Literal["unchanged", "changes", "destructive", "invalid", "conflict"]
-
-
-@dataclass(frozen=True, slots=True)
-class Survival:
-    """How many of ``total`` failures of one node (or of one card) leave every placed role placed.
-
-    ``drops`` maps each failure (``pve46``, ``pve46/1``) to the roles it would drop.
-    """
-
-    total: int
-    survived: int
-    drops: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """The same of nodes and of cards."""
-
-    nodes: Survival
-    cards: Survival
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +20,18 @@ class PullPlan:
     """The plan of the merge of ``base`` (the tip of ``target``) and ``head``, against ``compared_with``.
 
     All commits are full SHAs. ``compared_with`` is ``base``, or the last valid commit where the base itself is invalid.
-    ``plan_id`` names exactly what would land: the digest of the merged inputs, the placement in force and the tool; ""
-    when nothing can land. ``problems`` are errors of the merge (conflicts, ``generated/`` edited) and of its inputs, and
-    ``command`` is the one command that repairs ``generated/``. ``failures_before`` and ``failures_after`` are None where
-    a side could not be planned.
+    ``plan_id`` names exactly what would land (see `knaster.pipeline.Evaluation`); "" when nothing can. ``problems`` are
+    errors of the merge (conflicts, an edited ``generated/``) and of its inputs; ``command`` is the one that repairs
+    ``generated/``. ``failures_before`` and ``failures_after`` are None where a side could not be planned.
     """
 
     target: str
     base: str
     head: str
     compared_with: str
-    verdict: Verdict
+    verdict: Verdict = "unchanged"
     plan_id: str = ""
-    comparison: Comparison = Comparison()  # noqa: RUF009  frozen, and empty
+    comparison: Comparison = field(default_factory=Comparison)
     problems: tuple[Diagnostic, ...] = ()
     command: str = ""
     failures_before: Failures | None = None
@@ -61,3 +43,33 @@ class PullPlan:
     def ok(self) -> bool:
         """Whether the merge may land."""
         return self.verdict not in ("invalid", "conflict")
+
+    def noted(self, notes: Iterable[str]) -> PullPlan:
+        """The plan with more notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+
+def judged(
+    pull: PullPlan,
+    before: Evaluation,
+    after: Evaluation,
+    problems: Iterable[Diagnostic] = (),
+    *,
+    conflict: bool = False,
+) -> PullPlan:
+    """`pull` with its comparison, problems, plan id and verdict; `problems` are those of the merge itself."""
+    comparison = compare(before, after)
+    found = (*problems, *after.errors)
+    verdict: Verdict = (
+        "conflict"
+        if conflict
+        else "invalid"
+        if has_errors(found)
+        else "destructive"
+        if comparison.destructive
+        else "changes"
+        if comparison.changes or comparison.new or comparison.fixed
+        else "unchanged"
+    )
+    plan_id = after.plan_id if verdict not in ("conflict", "invalid") else ""
+    return replace(pull, verdict=verdict, plan_id=plan_id, comparison=comparison, problems=found)

@@ -62,9 +62,10 @@ class Field:
 class Change:
     """One change of the domain.
 
-    ``before`` and ``after`` are short: a place (``pve44/1``), a state, a model; None where there is none. ``summary`` is
-    one sentence (``moves from pve44/1 to pve46/1``) without the name, ``cause`` why, "" where nothing more is known.
-    ``covers`` names every object of ``generated/`` whose difference this change tells of.
+    ``before`` and ``after`` are short: a place (``pve44/1``), a state, a model; None where there is none. ``summary``
+    is one sentence (``moves from pve44/1 to pve46/1``) without the name, ``cause`` why, "" where nothing more is known.
+    ``fields`` are the values that differ in what the change is about, where both sides have it. ``covers`` names every
+    object of ``generated/`` whose difference this change tells of.
     """
 
     kind: Kind
@@ -80,8 +81,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class InputChange:
-    """One value of ``inventory/`` or ``catalog/`` that differs: where it stands, by names (``models.qwen3-14b.vram_gb``).
+    """One value of ``inventory/`` or ``catalog/`` that differs.
 
+    ``what`` is where it stands, by names (``models.qwen3-14b.vram_gb``, ``pve44/1.disabled``). ``before`` or ``after``
+    is None where there is none; a whole role, model or node that is new or gone is one change with its data.
     ``place`` is its spot in the newer files, or in the older ones where it was removed (``removed``).
     """
 

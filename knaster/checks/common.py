@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
@@ -79,7 +80,13 @@ def node_names(cluster: Cluster) -> frozenset[str]:
 
 def file_stem(node: Node) -> str:
     """The name that a node has by its file; its own where it is from no file."""
-    return PurePosixPath(node.file).stem or node.name
+    return _stem(node.file) or node.name
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(path: str) -> str:
+    """Asked several times of every node, and of two fleets where they are compared."""
+    return PurePosixPath(path).stem
 
 
 def misnamed(node: Node) -> bool:

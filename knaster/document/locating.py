@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from knaster.diagnostics import Diagnostic, Place, Related
 from knaster.document import parser
 
 
-def locate(texts: Mapping[str, str], diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The diagnostics with line and column wherever their file is among `texts`; order is kept."""
+def locate(
+    texts: Mapping[str, str], diagnostics: Iterable[Diagnostic], known: Mapping[Place, Place] | None = None
+) -> tuple[Diagnostic, ...]:
+    """The diagnostics with line and column wherever their file is among `texts`; order is kept.
+
+    `known` are places of these texts with where they were found before (`found`).
+    """
     given = tuple(diagnostics)
+    located = dict(known or {})
     wanted: dict[str, dict[Place, None]] = {}
     for place in _places(given):
-        if not place.line and place.file in texts:
+        if not place.line and place.file in texts and place not in located:
             wanted.setdefault(place.file, {})[place] = None
-    known: dict[Place, Place] = {}
     for file, places in wanted.items():
-        known.update(_found(texts[file], tuple(places)))
-    return tuple(_with(diagnostic, known) for diagnostic in given) if known else given
+        located.update(_found(texts[file], tuple(places)))
+    return tuple(_with(diagnostic, located) for diagnostic in given) if located else given
+
+
+def found(diagnostics: Iterable[Diagnostic], files: Collection[str]) -> dict[Place, Place]:
+    """Places in `files` as a check names them, with where `locate` found them."""
+    return {
+        replace(place, line=0, column=0): place
+        for place in _places(diagnostics)
+        if place.line and place.route and place.file in files
+    }
 
 
 def _places(diagnostics: Iterable[Diagnostic]) -> Iterator[Place]:

@@ -98,22 +98,23 @@ class _Models:
 
     def fitting(self, role: Role, seat: Seat) -> tuple[str, ...]:
         engine = self._board.fleet.catalog.engines[role.needs.engine]
-        device, share = self._device(role, seat)
-        key = (engine, role.kinds, device, share)
+        there, share = device(self._board, role, seat)
+        key = (engine, role.kinds, there, share)
         if key not in self._seen:
-            self._seen[key] = tuple(m.name for m in self._models if _serves(m, role, device, engine, share))
+            self._seen[key] = tuple(m.name for m in self._models if _serves(m, role, there, engine, share))
         return self._seen[key]
 
-    def _device(self, role: Role, seat: Seat) -> tuple[Device, Exact]:
-        board = self._board
-        if seat.card is not None:
-            others = beside(role, board.on_card[seat.card.key])
-            share = sum((mib(other.needs.min_vram_gb) for other in others), 0)
-            return card_device(seat.node, seat.card.gpu, board.fleet.platform), share
-        room, capacity = room_of(board.fleet, role, seat.node)
-        others_use = board.used[room] - mib(role.needs.min_memory_gb)
-        free = None if capacity is None else capacity - others_use
-        return Device(seat.node.role_os, gpu=False, free_mib=free), 0
+
+def device(board: Board, role: Role, seat: Seat) -> tuple[Device, Exact]:
+    """What the models of a role run on at this seat, and the MiB of it that others hold."""
+    if seat.card is not None:
+        others = beside(role, board.on_card[seat.card.key])
+        share = sum((mib(other.needs.min_vram_gb) for other in others), 0)
+        return card_device(seat.node, seat.card.gpu, board.fleet.platform), share
+    room, capacity = room_of(board.fleet, role, seat.node)
+    others_use = board.used[room] - mib(role.needs.min_memory_gb)
+    free = None if capacity is None else capacity - others_use
+    return Device(seat.node.role_os, gpu=False, free_mib=free), 0
 
 
 def _serves(model: Model, role: Role, device: Device, engine: Engine, share: Exact) -> bool:

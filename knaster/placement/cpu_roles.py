@@ -20,19 +20,26 @@ def take(board: Board, ask: Ask, nodes: Iterable[Node] | None = None, *, first_b
     `nodes` are given sorted by name, so the first of equals is kept.
     """
     held = board.held.nodes.get(ask.role.name, frozenset())
-    best: tuple[bool, Exact, Node, RoomKey] | None = None
-    for node in board.fleet.nodes.values() if nodes is None else nodes:
+    every = board.fleet.nodes.values() if nodes is None else tuple(nodes)
+    for some in ([node for node in every if node.name in held] if held else (), every):
+        if found := _best(board, ask, some, first_by_name=first_by_name):
+            board.put_on_node(ask.role, *found)
+            return True
+    return False
+
+
+def _best(board: Board, ask: Ask, nodes: Iterable[Node], *, first_by_name: bool) -> tuple[Node, RoomKey] | None:
+    """Of the nodes that serve the role the one with most room, or the first; of equals the first."""
+    best: tuple[Exact, Node, RoomKey] | None = None
+    for node in nodes:
         found = serving(board, ask, node)
         if isinstance(found, Failure):
             continue
         key, room = found
-        rank = (node.name in held, 0 if first_by_name else room)
-        if best is None or rank > best[:2]:
-            best = (*rank, node, key)
-    if best is None:
-        return False
-    board.put_on_node(ask.role, best[2], best[3])
-    return True
+        rank = 0 if first_by_name else room
+        if best is None or rank > best[0]:
+            best = (rank, node, key)
+    return None if best is None else best[1:]
 
 
 def serving(board: Board, ask: Ask, node: Node) -> tuple[RoomKey, Exact] | Failure:

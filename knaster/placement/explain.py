@@ -59,13 +59,14 @@ def explain(
     fleet = Fleet.of(nodes, models, platform)
     board = run(fleet, roles, Held.of(current, fleet.cards))
     ask = Ask.of(wanted, engine)
-    lines = [_card(board, ask, card) for card in fleet.cards.all] if wanted.needs.gpu else []
+    lines = [card_line(board, ask, card) for card in fleet.cards.all] if wanted.needs.gpu else []
     if not wanted.needs.gpu or wanted.cpu_fallback:
-        lines += [_node(board, ask, node) for node in fleet.nodes.values()]
+        lines += [node_line(board, ask, node) for node in fleet.nodes.values()]
     return tuple(lines)
 
 
-def _card(board: Board, ask: Ask, card: Card) -> Line:
+def card_line(board: Board, ask: Ask, card: Card) -> Line:
+    """The line of one card, on the board of a finished run."""
     name, role = card.gpu.name, ask.role
     mine = board.cards_of.get(role.name, ())
     if card in mine:
@@ -96,7 +97,8 @@ def _how(board: Board, ask: Ask, card: Card) -> str:
     return "held before, and none is better" if held else f"first in order ({ask.role.prefer})"
 
 
-def _node(board: Board, ask: Ask, node: Node) -> Line:
+def node_line(board: Board, ask: Ask, node: Node) -> Line:
+    """The line of one node's CPU, on the board of a finished run."""
     if board.node_of.get(ask.role.name) == node:
         return Line(node.name, None, None, "chosen", "runs on its CPU", _room(board, ask, node))
     if ask.role.share_with and not ask.role.needs.gpu and node not in sharing.target_nodes(board, ask.role):

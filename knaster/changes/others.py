@@ -1,0 +1,111 @@
+"""Changes of mappings, disabled cards, nodes and external endpoints, and of whatever has no rule of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from knaster.changes.objects import PLACEMENT, PROXMOX, REGISTRY, TFVARS, Delta
+from knaster.changes.result import Change, Effect, Kind, Object
+from knaster.changes.scene import Scene
+from knaster.changes.words import changed, listed
+
+
+def mappings(scene: Scene) -> Iterator[Change]:
+    """Resource mappings: the names by which VMs get their cards."""
+    found: dict[str, dict[Object, Delta]] = {}
+    for file in (TFVARS, PROXMOX):
+        for name, delta in scene.of(file, "mappings").items():
+            found.setdefault(name.rpartition("/")[2], {})[Object(file, "mappings", name)] = delta
+    for name, mine in sorted(found.items()):
+        delta = next(iter(mine.values()))
+        effect, summary = _mapping(delta)
+        yield Change("mapping", name, effect, summary, fields=_inner(delta), covers=tuple(mine))
+
+
+def _mapping(delta: Delta) -> tuple[Effect, str]:
+    row = delta.after or delta.before
+    card = f"{row['id']} at {row['path']}"
+    if delta.only_changed:
+        return Effect.UPDATE, f"changes in place: {_listed(delta)}"
+    return (Effect.CREATE, f"is created: {card}") if delta.after else (Effect.LOSE, f"is removed: {card}")
+
+
+def cards(scene: Scene) -> Iterator[Change]:
+    """Cards that people switch off or on again."""
+    for name, delta in scene.of(PLACEMENT, "disabled_gpus").items():
+        row = delta.after or delta.before
+        card = row.get("name") or "a card"
+        why = f" ({row['reason']})" if row.get("reason") else ""
+        effect, summary, cause = Effect.UPDATE, f"is disabled: {card}{why}", ""
+        if delta.only_changed:
+            effect, summary = Effect.RECORD, f"stays disabled: {_listed(delta)}"
+        elif delta.after is None:
+            effect, summary, cause = _enabled(scene, row, card)
+        yield Change("node", name, effect, summary, None, None, cause, _inner(delta), (_card_object(name),))
+
+
+def _enabled(scene: Scene, row: Mapping[str, Any], card: str) -> tuple[Effect, str, str]:
+    node = scene.new.nodes.get(row["node"])
+    there = node is not None and any(gpu.index == row["gpu_index"] for gpu in node.gpus)
+    if there:
+        return Effect.UPDATE, f"is enabled: {card}", ""
+    return Effect.RECORD, f"is gone: {card}, which was disabled", "" if node else f"{row['node']} is gone"
+
+
+def _card_object(name: str) -> Object:
+    return Object(PLACEMENT, "disabled_gpus", name)
+
+
+def nodes(scene: Scene) -> Iterator[Change]:
+    """Nodes of the Proxmox cluster that come, go, or carry other guests."""
+    for name, delta in scene.of(PROXMOX, "nodes").items():
+        effect, summary = Effect.UPDATE, f"carries other guests: {_listed(delta)}"
+        if not delta.only_changed:
+            effect = Effect.CREATE if delta.after else Effect.UPDATE
+            summary = "joins the Proxmox cluster" if delta.after else "leaves the Proxmox cluster; it carried no guest"
+        yield Change("node", name, effect, summary, fields=_inner(delta), covers=(Object(PROXMOX, "nodes", name),))
+
+
+def externals(scene: Scene) -> Iterator[Change]:
+    """Endpoints outside the fleet, where fallback chains end."""
+    for name, delta in scene.of(REGISTRY, "external").items():
+        if delta.only_changed:
+            effect, summary = Effect.UPDATE, f"changes: {_listed(delta)}"
+        else:
+            row = delta.after or delta.before
+            effect = Effect.CREATE if delta.after else Effect.LOSE
+            summary = f"is {'new' if delta.after else 'removed'}: {row.get('url')}"
+        yield Change(
+            "external", name, effect, summary, fields=_inner(delta), covers=(Object(REGISTRY, "external", name),)
+        )
+
+
+_KINDS: Mapping[tuple[str, str], Kind] = {
+    (PLACEMENT, "assignments"): "role",
+    (PLACEMENT, "unplaced"): "role",
+    (REGISTRY, "slots"): "slot",
+    (PROXMOX, "guests"): "guest",
+    (TFVARS, "vms"): "guest",
+    (TFVARS, "containers"): "guest",
+}
+
+
+def settings(deltas: Mapping[Object, Delta], covered: Iterable[Object]) -> Iterator[Change]:
+    """Every object that no other change covers: what differs, without an interpretation."""
+    told = frozenset(covered)
+    for one, delta in deltas.items():
+        if one not in told:
+            kind = _KINDS.get((one.file, one.collection), "setting")
+            name = one.name if kind != "setting" else f"{one.file}: {one.name}"
+            yield Change(kind, name, Effect.UPDATE, _listed(delta), fields=delta.fields, covers=(one,))
+
+
+def _inner(delta: Delta) -> tuple[Any, ...]:
+    return delta.fields if delta.only_changed else ()
+
+
+def _listed(delta: Delta) -> str:
+    return listed(
+        (f"{'.'.join(map(str, one.path))} {changed(one.before, one.after)}".strip() for one in delta.fields), most=5
+    )

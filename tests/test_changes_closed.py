@@ -1,0 +1,152 @@
+"""Nothing differs unseen: what always holds of a comparison, for any two fleets."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+
+from knaster.changes import Comparison, Effect, compare
+from knaster.changes.objects import apart, differences
+from knaster.changes.result import Change
+from knaster.pipeline import Evaluation
+from knaster.placement.standing import Standing
+from knaster.renderers import render
+from tests.compared import evaluated, pairs, patched, together
+from tests.fleets import Fleet, fleets
+
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+Pair = tuple[Evaluation, Evaluation]
+
+
+def texts(evaluation: Evaluation) -> dict[str, str]:
+    """The bytes of everything but the manifest, which holds digests of the others."""
+    made = render(evaluation.documents, input_digest="", version="")
+    return {path: text for path, text in made.items() if path != "manifest.json"}
+
+
+@MANY
+@given(pairs())
+def test_every_object_that_differs_is_in_some_change_and_no_other_is(both: Pair) -> None:
+    covered = {one for change in compare(*both).changes for one in change.covers}
+    assert covered == set(differences(both[0].documents, both[1].documents))
+
+
+@MANY
+@given(pairs())
+def test_the_newer_documents_can_be_made_from_the_older_ones_and_what_is_told(both: Pair) -> None:
+    before, after = both
+    covered = {one for change in compare(*both).changes for one in change.covers}
+    deltas = differences(before.documents, after.documents)
+    for file, document in before.documents.items():
+        objects = apart(file, document)
+        for one in covered:
+            if one.file == file:
+                made = patched(objects.get(one.collection, {}).get(one.name), deltas[one].fields)
+                objects[one.collection] = {**objects[one.collection], one.name: made}
+                if made is None:
+                    del objects[one.collection][one.name]
+        assert objects == apart(file, after.documents[file])
+
+
+@MANY
+@given(pairs())
+def test_no_change_means_the_same_bytes_and_the_same_bytes_mean_no_change(both: Pair) -> None:
+    assert (not compare(*both).changes) == (texts(both[0]) == texts(both[1]))
+
+
+@MANY
+@given(fleets())
+def test_a_fleet_does_not_differ_from_itself(fleet: Fleet) -> None:
+    one, other = evaluated(fleet), evaluated(fleet)
+    assert compare(one, other) == Comparison()
+
+
+@MANY
+@given(fleets())
+def test_documents_come_apart_without_loss(fleet: Fleet) -> None:
+    for file, document in evaluated(fleet).documents.items():
+        assert together(apart(file, document), file) == document
+
+
+@MANY
+@given(pairs())
+def test_changes_are_told_once_worst_first_with_their_numbers(both: Pair) -> None:
+    comparison = compare(*both)
+    effects = list(Effect)
+    ranks = [effects.index(change.effect) for change in comparison.changes]
+    assert ranks == sorted(ranks)
+    told = [(change.kind, change.name, change.summary) for change in comparison.changes]
+    assert len(told) == len(set(told))
+    assert comparison.counts == {effect: ranks.count(at) for at, effect in enumerate(effects) if at in ranks}
+    assert [one for one in comparison.changes if one in comparison.destructive] == list(comparison.destructive)
+
+
+@MANY
+@given(pairs())
+def test_a_guest_that_is_there_on_one_side_alone_is_created_or_destroyed(both: Pair) -> None:
+    old, new = ({name for key in ("vms", "containers") for name in _tofu(side, key)} for side in both)
+    found = _named(compare(*both), "guest", Effect.CREATE), _named(compare(*both), "guest", Effect.DESTROY)
+    assert found == (new - old, old - new)
+
+
+@MANY
+@given(pairs())
+def test_a_role_loses_its_place_exactly_where_its_places_become_fewer(both: Pair) -> None:
+    old, new = (_places(side) for side in both)
+    fewer = {role for role in old if old[role] > new.get(role, 0)}
+    assert _named(compare(*both), "role", Effect.LOSE) == fewer
+
+
+@MANY
+@given(pairs())
+def test_looking_the_other_way_what_was_created_is_destroyed(both: Pair) -> None:
+    there, back = compare(*both), compare(both[1], both[0])
+    for kind in ("guest", "external"):
+        assert _named(there, kind, Effect.CREATE) == {
+            *_named(back, kind, Effect.DESTROY),
+            *_named(back, kind, Effect.LOSE),
+        } - _named(back, kind, Effect.REPLACE)
+
+
+@MANY
+@given(pairs())
+def test_one_place_is_explained_as_the_whole_fleet_explains_it(both: Pair) -> None:
+    after = both[1]
+    assert after.planned is not None
+    planned = after.planned
+    for name in planned.cluster.roles or {}:
+        for line in after.explain(name):
+            others = {one.node for one in planned.plan.assignments if one.role == name}
+            standing = Standing.of(planned.cluster, planned.plan, planned.current, {line.node, *others})
+            assert standing.line(name, (line.node, line.gpu_index)) == line
+
+
+@MANY
+@given(pairs())
+def test_a_model_fits_where_no_reason_is_told_against_it(both: Pair) -> None:
+    planned = both[1].planned
+    assert planned is not None
+    assert planned.cluster.catalog is not None
+    for one in planned.plan.assignments:
+        standing = Standing.of(planned.cluster, planned.plan, planned.current, {one.node})
+        for model in planned.cluster.catalog.models:
+            reason = standing.why_not(one.role, (one.node, one.gpu_index), model)
+            assert (reason is None) == (model in one.models_fitting), (reason, model)
+
+
+def _tofu(evaluation: Evaluation, key: str) -> dict[str, object]:
+    return dict(evaluation.documents["tofu/knaster.auto.tfvars.json"][key])
+
+
+def _places(evaluation: Evaluation) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in evaluation.documents["placement.yaml"]["assignments"]:
+        found[one["role"]] = found.get(one["role"], 0) + 1
+    return found
+
+
+def _named(comparison: Comparison, kind: str, effect: Effect) -> set[str]:
+    return {one.name for one in comparison.changes if _is(one, kind, effect)}
+
+
+def _is(change: Change, kind: str, effect: Effect) -> bool:
+    return change.kind == kind and change.effect is effect
