@@ -15,7 +15,8 @@ import pytest
 from knaster.adapters import files
 from knaster.codes import CODES
 from knaster.diagnostics import Diagnostic
-from knaster.pipeline import evaluate, placement_in_force
+from knaster.landed import recorded_placement
+from knaster.pipeline import evaluate
 
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir() if path.name != "base")
@@ -43,7 +44,7 @@ def laid(case: str, root: Path) -> Path:
 def test_case(case: str, tmp_path: Path) -> None:
     root = laid(case, tmp_path)
     force = root / "generated" / "placement.yaml"
-    current, problems = placement_in_force(force.read_text(encoding="utf-8")) if force.exists() else (None, ())
+    current, problems = recorded_placement(force.read_text(encoding="utf-8")) if force.exists() else (None, ())
     assert problems == ()
     found = evaluate(files.read(root), current).diagnostics
     expected = (CASES / case / "expected.txt").read_text(encoding="utf-8").splitlines()

@@ -40,20 +40,33 @@ def test_help_fits_a_screen_and_names_every_command(capsys: Capture) -> None:
     shown = capsys.readouterr().out
     assert shown == HELP
     lines = shown.splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 36
     assert max(map(len, lines)) < 80
-    for command in ("validate", "placement plan", "render", "inventory collect", "explain"):
+    for command in ("validate", "placement plan", "render", "verify", "land", "inventory collect", "explain"):
         assert f"\n  {command} " in shown
 
 
 @pytest.mark.parametrize(
-    "command", [["validate"], ["placement", "plan"], ["render"], ["inventory", "collect"], ["explain"]]
+    "command",
+    [
+        ["validate"],
+        ["placement", "plan"],
+        ["render"],
+        ["verify"],
+        ["pr", "fetch"],
+        ["pr", "plan"],
+        ["pr", "comment"],
+        ["pr", "sweep"],
+        ["land"],
+        ["inventory", "collect"],
+        ["explain"],
+    ],
 )
 def test_every_command_has_help(command: list[str], capsys: Capture) -> None:
     assert main([*command, "--help"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: knaster {' '.join(command)} ")
-    assert len(shown.splitlines()) <= 24
+    assert len(shown.splitlines()) <= 36
 
 
 @pytest.mark.parametrize(("words", "same"), [(["help"], ["--help"]), (["help", "render"], ["render", "--help"])])
@@ -334,7 +347,7 @@ def home_of_embedding(root: Path, capsys: Capture) -> str:
     return str(next(item["node"] for item in plan["assignments"] if item["role"] == "embedding"))
 
 
-def test_the_placement_in_force_is_that_of_head(tmp_path: Path, capsys: Capture) -> None:
+def test_the_placement_in_force_is_that_of_main(tmp_path: Path, capsys: Capture) -> None:
     twin = PVE44.replace("pve44", "pve46")
     lay(tmp_path, {**files(), "inventory/pve46.yaml": twin})
     git(tmp_path, "init", "-q", "-b", "main")
@@ -357,10 +370,14 @@ def test_the_placement_in_force_is_that_of_head(tmp_path: Path, capsys: Capture)
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "move")
     assert home_of_embedding(tmp_path, capsys) == "pve44"
-    # With its manifest it is the placement in force, and what is equally good stays.
+    # With its manifest it is still what is judged, as long as the inputs are the very same.
     manifest = tmp_path / "generated/manifest.json"
     manifest.write_text(manifest.read_text().replace(rendered, renderers.digest(moved)))
     git(tmp_path, "commit", "-aqm", "land")
+    assert home_of_embedding(tmp_path, capsys) == "pve44"
+    # For other inputs it is the placement in force, and what is equally good stays.
+    workstation = tmp_path / "inventory/GODE-PC-05.yaml"
+    workstation.write_text(workstation.read_text().replace("memory_gb: 64", "memory_gb: 63"))
     assert home_of_embedding(tmp_path, capsys) == "pve46"
 
 
@@ -493,3 +510,10 @@ def test_a_terminal_of_any_encoding(encoding: str, tmp_path: Path) -> None:
 def test_closed_standard_streams(tmp_path: Path) -> None:
     lay(tmp_path)
     assert run("bash", "-c", f"{sys.executable} -m knaster validate >&- 2>&-", cwd=tmp_path).returncode == 2
+
+
+def test_a_working_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    script = f'mkdir "$1" && cd "$1" && rmdir "$1" && exec {sys.executable} -m knaster explain -o x.txt'
+    done = run("sh", "-c", script, "sh", str(tmp_path / "gone"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("knaster: error: cannot tell where x.txt is:")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from knaster.cli import main
 from knaster.files import Entry, Refused
-from knaster.pipeline import evaluate, placement_in_force
+from knaster.landed import recorded_placement
+from knaster.pipeline import evaluate
 from knaster.reports import json as json_report
 from knaster.reports import markdown, text, validation
 from tests.repo import files, lay
@@ -194,19 +195,19 @@ def test_any_names(entries: dict[str, Entry]) -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(st.text() | st.binary().map(as_text))
-def test_any_text_as_the_placement_in_force(given_text: str) -> None:
-    current, problems = placement_in_force(given_text)
+def test_any_text_as_the_recorded_placement(given_text: str) -> None:
+    current, problems = recorded_placement(given_text)
     assert (current is None) is (len(problems) == 1)
     assert evaluate(files(), current).ok
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_damage_to_the_placement_in_force(data: st.DataObject) -> None:
+def test_any_damage_to_the_recorded_placement(data: st.DataObject) -> None:
     good = evaluate(files()).generated["placement.yaml"]
     start = data.draw(st.integers(0, len(good)))
     end = data.draw(st.integers(start, min(len(good), start + 30)))
-    current, _ = placement_in_force(good[:start] + data.draw(st.text(max_size=8)) + good[end:])
+    current, _ = recorded_placement(good[:start] + data.draw(st.text(max_size=8)) + good[end:])
     assert evaluate(files(), current).ok
 
 

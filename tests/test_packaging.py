@@ -81,6 +81,8 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
     own = ["py.typed", "inventory/gpus.csv", "inventory/scripts/linux.sh", "inventory/scripts/windows.ps1"]
+    own += [f"reports/comment/{path.name}" for path in (ROOT / "knaster/reports/comment").glob("*.j2")]
+    assert len(own) > 10
     for path in own:
         assert (unpacked / "knaster" / path).read_bytes() == (ROOT / "knaster" / path).read_bytes()
     schemas = {path.name: path.read_bytes() for path in (ROOT / "schemas").glob("*.json")}

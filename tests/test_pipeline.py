@@ -14,7 +14,8 @@ from knaster.checks.guest_list import vanished
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.document.locating import locate
 from knaster.files import Entry
-from knaster.pipeline import arranged, evaluate, placement_in_force
+from knaster.landed import recorded_placement
+from knaster.pipeline import arranged, evaluate
 from knaster.placement.result import PlacementPlan
 from tests.repo import PVE44, ROLES, files
 
@@ -113,7 +114,7 @@ def test_an_output_that_does_not_match_its_schema_is_a_bug(monkeypatch: pytest.M
 
 def test_a_plan_is_a_fixed_point() -> None:
     first = evaluate(files())
-    current, problems = placement_in_force(first.generated["placement.yaml"])
+    current, problems = recorded_placement(first.generated["placement.yaml"])
     assert problems == ()
     assert current is not None
     again = evaluate(files(), current)
@@ -126,7 +127,7 @@ def test_current_keeps_a_tie() -> None:
     text = (
         evaluate(files(), None).generated["placement.yaml"].replace("gpu-pve44", "gpu-pve46").replace("pve44", "pve46")
     )
-    current, problems = placement_in_force(text)
+    current, problems = recorded_placement(text)
     assert problems == ()
     free, held = evaluate(both).planned, evaluate(both, current).planned
     assert free is not None
@@ -137,7 +138,7 @@ def test_current_keeps_a_tie() -> None:
 
 @pytest.mark.parametrize("text", ["", "[", "assignments: 1\n", "a: &x 1\nb: *x\n", "\x00", "<<<<<<< HEAD\n", "\udcff"])
 def test_a_current_that_cannot_be_read_is_one_warning(text: str) -> None:
-    current, problems = placement_in_force(text)
+    current, problems = recorded_placement(text)
     assert current is None
     assert [(item.code, item.severity) for item in problems] == [("current-unreadable", Severity.WARNING)]
 
@@ -147,11 +148,11 @@ def test_a_committed_hand_edit_is_not_in_force() -> None:
     generated = evaluate(files()).generated
     edited = generated["placement.yaml"].replace("gpu_index: 1", "gpu_index: 0")
     assert edited != generated["placement.yaml"]
-    current, problems = placement_in_force(edited, generated["manifest.json"], where="in commit HEAD")
+    current, problems = recorded_placement(edited, generated["manifest.json"])
     assert current is None
     assert [item.message for item in problems] == [
-        "the placement in force, generated/placement.yaml in commit HEAD, was changed by hand (manifest.json records "
-        "another content); the plan is made without it"
+        "the placement in force, generated/placement.yaml, was changed by hand (manifest.json records another "
+        "content); the plan is made without it"
     ]
 
 
@@ -159,7 +160,7 @@ def test_a_committed_hand_edit_is_not_in_force() -> None:
 def test_a_placement_that_its_manifest_records_is_in_force(ending: str) -> None:
     generated = evaluate(files()).generated
     text = generated["placement.yaml"].replace("\n", ending)
-    current, problems = placement_in_force(text, generated["manifest.json"])
+    current, problems = recorded_placement(text, generated["manifest.json"])
     assert problems == ()
     assert current is not None
 
@@ -168,7 +169,7 @@ def test_a_placement_that_its_manifest_records_is_in_force(ending: str) -> None:
     "manifest", ["", "[]", "{}", '{"files": 1}', '{"files": {"placement.yaml": 1}}', "[" * 100_000]
 )
 def test_a_manifest_that_records_nothing_forbids_nothing(manifest: str) -> None:
-    current, problems = placement_in_force(evaluate(files()).generated["placement.yaml"], manifest)
+    current, problems = recorded_placement(evaluate(files()).generated["placement.yaml"], manifest)
     assert (current is None, problems) == (False, ())
 
 

@@ -189,6 +189,7 @@ def test_markdown_shows_hostile_text_in_code_only() -> None:
         ("# a title", "`#` a title"),
         ("*bold* _i_ a_b", "`*bold* _i_ a_b`"),
         ("    a b", "a b"),
+        ("12 → 16 GiB; a-b, c-d", "12 → 16 GiB; `a-b`, `c-d`"),
         ("password: hunter22", "password: `[redacted]`"),
     ],
 )
@@ -201,7 +202,7 @@ def test_a_sentence_in_markdown_is_inert(sentence: str) -> None:
     shown = markdown.prose(sentence)
     assert "\n" not in shown
     outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
-    assert re.fullmatch(r"[A-Za-z0-9 .,:;()/']*", outside)
+    assert re.fullmatch(r"[A-Za-z0-9 .,:;()/'→]*", outside)
 
 
 def test_headings_in_markdown_are_plain() -> None:

@@ -47,6 +47,11 @@ CODES: Mapping[str, Explanation] = {
         "render replaces the whole folder; with the state OpenTofu would forget every guest it made.",
         "Move the state out, to where the backend of the module says, then run knaster render.",
     ),
+    "merge-conflict": Explanation(
+        "A file of a pull request has conflicts with its target branch.",
+        "There is no merged fleet to plan, so nothing can be said about it.",
+        "Merge the target into the branch, resolve the conflicts and push.",
+    ),
     "current-unreadable": Explanation(
         "The placement in force cannot be read.",
         "Without it roles may move between cards that are equally good.",

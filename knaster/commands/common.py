@@ -11,7 +11,9 @@ from knaster.adapters import git
 from knaster.commands.output import refuse_input_folders
 from knaster.diagnostics import Diagnostic, WorldError, order
 from knaster.files import Files
-from knaster.pipeline import MANIFEST_FILE, PLACEMENT_FILE, Evaluation, evaluate, placement_in_force
+from knaster.in_force import Mainline
+from knaster.landed import MANIFEST_FILE, PLACEMENT_FILE, recorded_placement
+from knaster.pipeline import Evaluation, InForce, evaluate
 from knaster.placement.result import PlacementPlan
 
 
@@ -21,7 +23,6 @@ class Survey:
 
     root: Path
     files: Files
-    current: PlacementPlan | None
     evaluation: Evaluation
 
 
@@ -43,17 +44,18 @@ def survey(args: argparse.Namespace) -> Survey:
     if problems:
         found = tuple(sorted((*evaluation.diagnostics, *problems), key=order))
         evaluation = replace(evaluation, diagnostics=found)
-    return Survey(root, files, current, evaluation)
+    return Survey(root, files, evaluation)
 
 
-def _current(root: Path) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:
-    """The placement in force: that of the commit HEAD; outside git the file itself."""
+def _current(root: Path) -> tuple[PlacementPlan | InForce | None, tuple[Diagnostic, ...]]:
+    """The placement in force: that of the commit where main was left; outside git the file itself."""
     if git.inside_git(root):
-        text, manifest = (git.head_file(root, path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
-        where = "in commit HEAD"
-    else:
-        there = adapter.read(root, generated=True)
-        entries = (there.get(path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
-        text, manifest = (entry if isinstance(entry, str) else None for entry in entries)
-        where = ""
-    return (None, ()) if text is None else placement_in_force(text, manifest, where=where)
+        rev = git.fork_point(root)
+        return (None if rev is None else Mainline(git.History(root), rev).in_force), ()
+    there = adapter.read(root, generated=True)
+    text, manifest = (there.get(path) for path in (PLACEMENT_FILE, MANIFEST_FILE))
+    return (
+        recorded_placement(text, manifest if isinstance(manifest, str) else None)
+        if isinstance(text, str)
+        else (None, ())
+    )

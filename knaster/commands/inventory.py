@@ -12,7 +12,7 @@ from pathlib import Path
 from knaster.adapters import captures, profiles
 from knaster.adapters.profiles import Folder
 from knaster.commands.collecting import answers
-from knaster.commands.output import refuse_input_folders, show, text_of, write
+from knaster.commands.output import real, refuse_input_folders, show, text_of, write
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
 from knaster.inventory.collected import Answer, Host, Read, compare, read, settle
@@ -57,7 +57,7 @@ def _target(args: argparse.Namespace) -> tuple[Path | None, str | None]:
         raise WorldError("-o names one profile, --all a folder of them", "use one of the two")
     if args.output != "-":
         path = Path(args.output)
-        if not path.resolve().is_relative_to((Path(args.directory) / "inventory").resolve()):
+        if not real(path).is_relative_to(real(Path(args.directory) / "inventory")):
             refuse_input_folders(args)  # a profile belongs into inventory/, and into no other folder of the fleet
         return path.parent, path.name
     if args.all:

@@ -39,13 +39,21 @@ def refuse_input_folders(args: argparse.Namespace) -> None:
     """Raises WorldError where ``-o`` names a file among the fleet's own: a report there would be an input."""
     if args.output == "-":
         return
-    target, root = Path(args.output).resolve(), Path(args.directory).resolve()
+    target, root = real(args.output), real(args.directory)
     for folder in ("inventory", "catalog", "generated", "schemas"):
-        if target.is_relative_to((root / folder).resolve()):
+        if target.is_relative_to(real(root / folder)):
             raise WorldError(
                 f"cannot write {args.output}: {folder}/ holds the fleet's own files, not results",
                 "name a file outside of it, such as -o report.txt",
             )
+
+
+def real(path: str | Path) -> Path:
+    """The path with every link followed. Raises WorldError where the folder that it is relative to is gone."""
+    try:
+        return Path(path).resolve()
+    except OSError as error:
+        raise WorldError(f"cannot tell where {path} is: {error.strerror}", "change to a folder that exists") from error
 
 
 def write(output: str, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from knaster.planned import Planned
 from knaster.renderers.known import HEAD, Data
-from knaster.renderers.manifest import digest, manifest, recorded
+from knaster.renderers.manifest import digest, manifest, record
 from knaster.renderers.placement import placement, placement_from
 from knaster.renderers.proxmox import proxmox
 from knaster.renderers.registry import registry
@@ -19,7 +19,7 @@ from knaster.renderers.tofu import tfvars
 if TYPE_CHECKING:
     from knaster.schema import Kind
 
-__all__ = ["KINDS", "MANIFEST", "RENDERERS", "digest", "documents", "placement_from", "recorded", "render"]
+__all__ = ["KINDS", "MANIFEST", "RENDERERS", "digest", "documents", "placement_from", "record", "render"]
 
 MANIFEST = "manifest.json"
 

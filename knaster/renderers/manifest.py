@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 
 from knaster.renderers.known import JSON_HEAD, Data
@@ -28,11 +29,20 @@ def digest(text: str) -> str:
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
-def recorded(manifest_text: str, path: str) -> str | None:
-    """The digest that the text of a ``manifest.json`` records for a file; None where it records none, or is none."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a manifest says: the digest of the inputs, the version of knaster, and the digest of each file by path."""
+
+    input_digest: str
+    tool_version: str
+    files: Mapping[str, str]
+
+
+def record(text: str) -> Record | None:
+    """What the text of a ``manifest.json`` records; None where it is none."""
     try:
-        files = json.loads(manifest_text)["files"]
-        found = files[path]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        found = json.loads(text)
+        files = {str(path): str(digest) for path, digest in found["files"].items()}
+        return Record(str(found["input_digest"]), str(found["tool_version"]), files)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return found if isinstance(found, str) else None

@@ -15,8 +15,8 @@ from knaster.reports import text as plain
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Style, Table
 from knaster.reports.inert import inert
 
-_WORD = re.compile(r"\(?(?![0-9a-f]{7,}\b)(?:[A-Za-z]+(?:'[a-z]+)?|[0-9]+(?:[./][0-9]+)?)[.,:;]?\)?[.,:;]?")
-"""A word or a number with its punctuation; not what could be the hash of a commit."""
+_WORD = re.compile(r"\(?(?![0-9a-f]{7,}\b)(?:[A-Za-z]+(?:'[a-z]+)?|[0-9]+(?:[./][0-9]+)?)[.,:;]?\)?[.,:;]?|→")
+"""A word or a number with its punctuation, or an arrow; not what could be the hash of a commit."""
 
 
 def render(report: Report, style: Style = plain.PLAIN) -> str:
@@ -35,19 +35,33 @@ def code(text: str) -> str:
     return f"{fence}{pad}{safe}{pad}{fence}"
 
 
+def span(text: str) -> str:
+    """A code span outside of tables, where a pipe is a pipe."""
+    return code(text).replace("\\|", "|")
+
+
+def cell(text: str) -> str:
+    """A sentence inside a table."""
+    return prose(text).replace("|", "\\|")
+
+
 def prose(text: str) -> str:
     """A sentence: plain words as they are, everything else in code spans."""
     words = inert(text).split(" ")
     if re.fullmatch(r"[0-9]+[.)].*", words[0]):  # would begin a list
-        return code(text).replace("\\|", "|")
+        return span(text)
     groups = groupby(words, key=lambda word: _WORD.fullmatch(word) is not None)
     return " ".join(" ".join(some) if harmless else _span(" ".join(some)) for harmless, some in groups).strip()
 
 
 def _span(text: str) -> str:
-    """A code span, with the punctuation of the sentence behind it."""
+    """A code span for each item of a list, with the punctuation of the sentence behind it."""
+    return " ".join(_item(part) for part in re.split("(?<=,) ", text))
+
+
+def _item(text: str) -> str:
     end = text[-1:] if text[-1:] in (",", ":", ";") else ""
-    return code(text.removesuffix(end)).replace("\\|", "|") + end
+    return span(text.removesuffix(end)) + end
 
 
 def _block(block: Block, style: Style) -> Iterator[str]:
@@ -60,7 +74,7 @@ def _block(block: Block, style: Style) -> Iterator[str]:
             yield from (f"| {' | '.join(code(cell) for cell in row)} |" for row in block.rows)
         case Items() if block.lines:
             yield f"### {prose(block.title)}\n"
-            yield from (f"- {code(line).replace(chr(92) + '|', '|')}" for line in block.lines)
+            yield from (f"- {span(line)}" for line in block.lines)
         case Line() if not style.quiet or block.tone == "bad":
             yield prose(block.text)
         case Problems():

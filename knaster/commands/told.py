@@ -1,0 +1,76 @@
+"""After a landing: a merged pull request that landed as another plan than it showed is told what is different."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from itertools import dropwhile, islice, takewhile
+
+from knaster.adapters import git
+from knaster.adapters.gitea import Gitea
+from knaster.adapters.gitea.access import TOKENS
+from knaster.changes import compare
+from knaster.commands.pr_comment import notice
+from knaster.commands.pulls import Target, plan_of
+from knaster.commands.server import connect, poster
+from knaster.diagnostics import WorldError
+from knaster.in_force import Mainline
+from knaster.posting import Poster, context, shown
+from knaster.reports.comment.landed import Landed, otherwise
+from knaster.reports.comment.markers import Marker
+from knaster.reports.landing import TRAILER
+
+_MOST = 50
+"""Commits of one landing that are looked at."""
+
+
+def tell(args: argparse.Namespace, target: Target) -> None:
+    """Look at each commit that this landing brings in. What fails is told on stderr and changes nothing.
+
+    Without a token there is nobody to ask, and nothing is done.
+    """
+    if not any(os.environ.get(name) for name in TOKENS):
+        return
+    try:
+        with connect(args) as gitea:
+            for commit in islice(_brought_in(target), _MOST):
+                _compared(gitea, poster(args), target, commit)
+    except WorldError as problem:
+        notice(f"no pull request was told of this landing: {problem.message}", problem.hint)
+
+
+def _brought_in(target: Target) -> Iterator[str]:
+    """The commits that the newest landing brought in, or the next one will; newest first."""
+
+    def landing(commit: str) -> bool:
+        return TRAILER in git.message(target.root, commit)
+
+    line = dropwhile(landing, target.line.history.line(target.tip))
+    return takewhile(lambda commit: not landing(commit), line)
+
+
+def _compared(gitea: Gitea, who: Poster, target: Target, commit: str) -> None:
+    pull = gitea.pull_of_commit(commit)
+    if pull is None or pull.base_ref != target.name:
+        return
+    comments = gitea.comments(pull.number)
+    there = shown(target.name, comments, who)
+    if there is None:
+        return
+    actual = Mainline(target.line.history, commit).evaluate()
+    landed = Landed(commit, actual.plan_id, there.marker)
+    told = any(who.wrote(comment) and comment.body.startswith(landed.marker) for comment in comments)
+    if told or not actual.ok or actual.plan_id.startswith(_newest_plan(gitea, target, there.marker)):
+        return
+    promised = plan_of(Target(target.root, target.name, there.marker.base), there.marker.head).evaluation
+    gitea.create_comment(pull.number, otherwise(landed, compare(promised, actual)))
+
+
+def _newest_plan(gitea: Gitea, target: Target, marker: Marker) -> str:
+    """The first digits of the plan that was shown last: by the commit status, which sweeps renew, else the comment."""
+    for name in (context(target.name, target.name), context(target.name, "")):
+        status = gitea.statuses(marker.head).get(name)
+        if status is not None and status.state == "success":
+            return status.description.partition(" ")[0]
+    return marker.plan or "-"

@@ -1,0 +1,28 @@
+"""`knaster verify [REV]`: whether a commit's ``generated/`` is what its inputs need."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from knaster.adapters import drift, git
+from knaster.commands.output import refuse_input_folders, show
+from knaster.in_force import Mainline
+from knaster.pipeline import evaluate
+from knaster.reports import landing
+
+
+def run(args: argparse.Namespace) -> int:
+    """1 when the commit's inputs have an error, or its ``generated/`` is not what they need."""
+    refuse_input_folders(args)
+    root = Path(args.directory)
+    sha = git.resolve(root, args.rev)
+    files = git.read(root, sha)
+    evaluation = evaluate(files, Mainline(git.History(root), sha).in_force)
+    if not evaluation.ok:
+        show(args, landing.unverifiable(sha, evaluation, files))
+        return 1
+    needed = {path: text.encode() for path, text in evaluation.generated.items()}
+    findings = drift.compare(needed, git.generated(root, sha))
+    show(args, landing.verified(sha, evaluation, findings))
+    return 1 if findings else 0

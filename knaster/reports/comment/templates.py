@@ -1,0 +1,67 @@
+"""The one door to jinja2. Whatever a template prints is inert.
+
+A string from data becomes a sentence in which only plain words stand outside of code spans; anything else has to be
+`Safe`, which only the filters here and whole templates are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from knaster.reports import markdown
+from knaster.reports.inert import inert
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_NAME, _TEXT = 90, 400
+"""Characters of a name or value, and of a sentence, that are shown; masked first, cut then."""
+
+
+class Safe(str):
+    """Markdown that holds no text from data outside of code spans."""
+
+    __slots__ = ()
+
+
+def render(template: str, **values: object) -> Safe:
+    """The template of that name (without ``.md.j2``), filled in. Raises jinja2's errors for a wrong template alone."""
+    return Safe(_environment().get_template(f"{template}.md.j2").render(values))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("knaster.reports.comment", "."),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  HTML is not what is written: `_finalize` lets nothing through unescaped
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "code": lambda text: Safe(markdown.span(cut(text, _NAME))),
+        "code_cell": lambda text: Safe(markdown.code(cut(text, _NAME))),
+        "prose": lambda text: Safe(markdown.prose(cut(text, _TEXT))),
+        "prose_cell": lambda text: Safe(markdown.cell(cut(text, _TEXT))),
+    }
+    return environment
+
+
+def _finalize(value: Any) -> str:
+    """What is printed for a value: a `Safe` as it is, a number, and any other text as a sentence."""
+    if isinstance(value, Safe):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    return markdown.prose(cut(value, _TEXT))
+
+
+def cut(text: str, length: int) -> str:
+    """One inert line of at most that many characters; secrets are masked before anything is cut off."""
+    line = inert(text)
+    return line if len(line) <= length else f"{line[: length - 1]}…"

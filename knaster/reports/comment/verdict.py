@@ -1,0 +1,90 @@
+"""The verdict as one sentence, and the counts: from the changes themselves, never from text that was rendered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from knaster.changes.result import Change, Effect
+from knaster.diagnostics import Severity
+from knaster.pull import PullPlan
+from knaster.reports.blocks import plural
+
+DONE = {
+    Effect.DESTROY: "destroyed",
+    Effect.REPLACE: "replaced",
+    Effect.LOSE: "dropped",
+    Effect.RESTART: "restarted",
+    Effect.MOVE: "moved",
+    Effect.UPDATE: "changed",
+    Effect.CREATE: "added",
+    Effect.RECORD: "recorded",
+}
+"""What was done, by effect, worst first."""
+
+_TAKES = {Effect.DESTROY: "destroys", Effect.REPLACE: "replaces", Effect.LOSE: "drops"}
+_DOES = {Effect.MOVE: "moves", Effect.RESTART: "restarts", Effect.CREATE: "adds", Effect.UPDATE: "changes"}
+_NOUNS = {"external": "external endpoint"}
+
+
+def sentence(plan: PullPlan) -> str:
+    """One plain sentence without a full stop, such as ``This merge moves 1 role; nothing is lost or restarted``.
+
+    Of data it holds the name of the target branch alone.
+    """
+    if plan.verdict == "conflict":
+        return f"Conflict with {plan.target}: {plural(_errors(plan), 'problem')}; nothing can land"
+    if plan.verdict == "invalid":
+        return f"Invalid: {plural(_errors(plan), 'error')}; nothing can land"
+    changes = plan.comparison.changes
+    takes, does = _clauses(_TAKES, changes), _clauses(_DOES, changes)
+    if takes:
+        return f"This merge {_listed(takes)}" + (f"; it also {_listed(does)}" if does else "")
+    if does:
+        restarts = any(change.effect is Effect.RESTART for change in changes)
+        return f"This merge {_listed(does)}; nothing is lost" + ("" if restarts else " or restarted")
+    if changes:
+        return "This merge changes only what is recorded, and nothing that runs"
+    if not plan.comparison.complete:
+        return "What this merge changes is not known: one side could not be read"
+    return "No change to the fleet"
+
+
+def counts(plan: PullPlan) -> str:
+    """Everything that was counted: ``1 dropped, 2 moved; 1 new warning``."""
+    effects = Counter(change.effect for change in plan.comparison.changes)
+    told = [f"{effects[effect]} {word}" for effect, word in DONE.items() if effects[effect]]
+    found = [plural(_errors(plan), "error")] if plan.problems else []
+    known = frozenset(plan.problems)
+    new = Counter(one.severity for one in plan.comparison.new if one not in known)
+    found += [plural(new[severity], f"new {severity}") for severity in Severity if new[severity]]
+    if plan.comparison.fixed:
+        found.append(f"{len(plan.comparison.fixed)} fixed")
+    if not told and not plan.problems:
+        told = ["0 changes" if plan.ok and plan.comparison.complete else "not compared"]
+    return "; ".join(", ".join(some) for some in (told, found) if some)
+
+
+def noun(kind: str) -> str:
+    """The word for a kind of thing."""
+    return _NOUNS.get(kind, kind)
+
+
+def _errors(plan: PullPlan) -> int:
+    return sum(one.severity is Severity.ERROR for one in plan.problems)
+
+
+def _clauses(verbs: dict[Effect, str], changes: Iterable[Change]) -> list[str]:
+    kinds: dict[Effect, Counter[str]] = {effect: Counter() for effect in verbs}
+    for change in changes:
+        if change.effect in kinds:
+            kinds[change.effect][noun(change.kind)] += 1
+    return [f"{verbs[effect]} {_things(found)}" for effect, found in kinds.items() if found]
+
+
+def _things(found: Counter[str]) -> str:
+    return _listed([plural(number, word) for word, number in sorted(found.items())])
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
