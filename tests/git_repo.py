@@ -67,3 +67,13 @@ class Repo:
         """Everything that only a person may change: references, index, working tree."""
         head = self.git("symbolic-ref", "-q", "HEAD")
         return self.git("for-each-ref"), self.git("ls-files", "-s"), head + self.git("status", "--porcelain")
+
+
+def remote_and_clone(folder: Path, files: Mapping[str, str | None]) -> tuple[Repo, Repo]:
+    """A bare remote whose main has one commit with `files`, and a clone of it."""
+    remote = Repo.new(folder / "remote.git", "--bare", "-b", "main")
+    work = Repo.new(folder / "work", "-b", "main")
+    work.git("remote", "add", "origin", f"file://{remote.path}")
+    work.commit(files, "the fleet")
+    work.git("push", "-q", "-u", "origin", "main")
+    return remote, work

@@ -70,7 +70,7 @@ def read_marker(body: str) -> Marker | None:
 
 
 def result_id(plan: PullPlan) -> str:
-    """16 hex digits, equal for equal results whatever the commits: verdict, changes, problems, new diagnostics.
+    """16 hex digits, equal for equal results whatever the commits: verdict, changes, problems, new diagnostics, notes.
 
     Lines are left out: a problem that only moved is the same problem.
     """
@@ -80,6 +80,7 @@ def result_id(plan: PullPlan) -> str:
         [_change(change) for change in plan.comparison.changes],
         _diagnostics(plan.problems),
         _diagnostics(plan.comparison.new),
+        plan.notes,
     ]
     return sha256(json.dumps(result, default=str).encode()).hexdigest()[:16]
 
