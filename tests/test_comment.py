@@ -138,7 +138,7 @@ def of(kind: Kind, effect: Effect, name: str = "x") -> Change:
         ),
         (pull(of("slot", Effect.UPDATE)), "This merge changes 1 slot; nothing is lost or restarted"),
         (
-            pull(of("model", Effect.RECORD)),
+            pull(of("setting", Effect.RECORD)),
             "This merge changes only what is recorded, and nothing that runs",
         ),
         (
@@ -154,6 +154,11 @@ def of(kind: Kind, effect: Effect, name: str = "x") -> Change:
         (
             pull(of("guest", Effect.REPLACE), of("external", Effect.CREATE), of("mapping", Effect.UPDATE)),
             "This merge replaces 1 guest; it also adds 1 external endpoint and changes 1 mapping",
+        ),
+        (pull(of("model", Effect.RECORD)), "Nothing that runs changes; 1 model no longer fits"),
+        (
+            pull(of("model", Effect.RECORD, "a"), of("model", Effect.RECORD, "b"), of("role", Effect.MOVE)),
+            "This merge moves 1 role; nothing is lost or restarted; 2 models no longer fit",
         ),
         (pull(verdict="conflict", target="lab"), "Conflict with lab: 0 problems; nothing can land"),
         (

@@ -37,12 +37,15 @@ def sentence(plan: PullPlan) -> str:
     if plan.verdict == "invalid":
         return f"Invalid: {plural(_errors(plan), 'error')}; nothing can land"
     changes = plan.comparison.changes
-    takes, does = _clauses(_TAKES, changes), _clauses(_DOES, changes)
+    takes, does, models = _clauses(_TAKES, changes), _clauses(_DOES, changes), _models(changes)
+    fitting = f"; {_listed(models)}" if models else ""
     if takes:
-        return f"This merge {_listed(takes)}" + (f"; it also {_listed(does)}" if does else "")
+        return f"This merge {_listed(takes)}" + (f"; it also {_listed(does)}" if does else "") + fitting
     if does:
         restarts = any(change.effect is Effect.RESTART for change in changes)
-        return f"This merge {_listed(does)}; nothing is lost" + ("" if restarts else " or restarted")
+        return f"This merge {_listed(does)}; nothing is lost" + ("" if restarts else " or restarted") + fitting
+    if models:
+        return f"Nothing that runs changes{fitting}"
     if changes:
         return "This merge changes only what is recorded, and nothing that runs"
     if not plan.comparison.complete:
@@ -52,8 +55,9 @@ def sentence(plan: PullPlan) -> str:
 
 def counts(plan: PullPlan) -> str:
     """Everything that was counted: ``1 dropped, 2 moved; 1 new warning``."""
-    effects = Counter(change.effect for change in plan.comparison.changes)
+    effects = Counter(change.effect for change in plan.comparison.changes if change.kind != "model")
     told = [f"{effects[effect]} {word}" for effect, word in DONE.items() if effects[effect]]
+    told += _models(plan.comparison.changes)
     found = [plural(_errors(plan), "error")] if plan.problems else []
     known = frozenset(plan.problems)
     new = Counter(one.severity for one in plan.comparison.new if one not in known)
@@ -80,6 +84,14 @@ def _clauses(verbs: dict[Effect, str], changes: Iterable[Change]) -> list[str]:
         if change.effect in kinds:
             kinds[change.effect][noun(change.kind)] += 1
     return [f"{verbs[effect]} {_things(found)}" for effect, found in kinds.items() if found]
+
+
+def _models(changes: Iterable[Change]) -> list[str]:
+    """``1 model no longer fits``, ``2 models newly fit``."""
+    found = Counter(change.after is not None for change in changes if change.kind == "model")
+    lost, new = found[False], found[True]
+    told = [f"{plural(lost, 'model')} no longer {'fits' if lost == 1 else 'fit'}"] if lost else []
+    return [*told, f"{plural(new, 'model')} newly {'fits' if new == 1 else 'fit'}"] if new else told
 
 
 def _things(found: Counter[str]) -> str:
