@@ -92,6 +92,18 @@ def test_the_error_in_the_readme_is_the_one_that_is_printed(fleet: Path, capsys:
     assert capsys.readouterr().out.startswith(shown)
 
 
+def test_the_comment_in_the_readme_is_the_one_that_is_written(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shown,) = blocks(ROOT / "README.md", "markdown")
+    git(fleet, "checkout", "-q", "-b", "topic")
+    models = fleet / "catalog/models.yaml"
+    models.write_text(models.read_text("utf-8").replace("vram_gb: 10.89", "vram_gb: 19.5", 1), "utf-8")
+    git(fleet, "commit", "-qam", "A longer context")
+    capsys.readouterr()
+    assert main(["pr", "plan", "--format", "markdown"]) == 0
+    body = capsys.readouterr().out.partition("-->\n\n")[2]
+    assert re.sub(r"`[0-9a-f]{12}`", "`...`", body) == shown
+
+
 @pytest.mark.usefixtures("fleet")
 def test_the_python_in_the_readme_runs() -> None:
     (code,) = blocks(ROOT / "README.md", "python")
@@ -115,8 +127,9 @@ def test_the_make_targets_that_documents_name_exist() -> None:
 def test_the_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     table = HELP.partition("commands:\n")[2].partition("options")[0]
-    names = re.findall(r"(?m)^  ([a-z ]+?)(?: \[|  )", table)
-    assert names == ["validate", "placement plan", "render", "inventory collect", "explain"]
+    names = [one.partition("|")[0] for one in re.findall(r"(?m)^  ([a-z |]+?)(?: \[|  )", table)]
+    assert names[:5] == ["validate", "placement plan", "render", "diff", "verify"]
+    assert names[-3:] == ["land", "inventory collect", "explain"]
     assert all(f"knaster {command}" in text for command in names)
 
 
