@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from knaster import renderers
 from knaster.changes.result import Field
-from knaster.cluster import Cluster, Gpu, Node, Role
+from knaster.cluster import Cluster, Gpu, Role
 from knaster.guests import expand
 from knaster.pipeline import Evaluation
 from knaster.placement import PlacementPlan, plan
@@ -193,8 +193,3 @@ def together(objects: Mapping[str, Mapping[str, Any]], file: str) -> dict[str, A
         for name, item in objects["mappings"].items():
             document["nodes"][name.rpartition("/")[0]]["mappings"].append(item)
     return document
-
-
-def nodes_of(evaluation: Evaluation) -> dict[str, Node]:
-    """Nodes by name."""
-    return {one.name: one for one in evaluation.cluster.nodes}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from knaster.adapters import files
 from knaster.changes import Comparison, Effect, compare
 from knaster.changes.objects import apart, differences
 from knaster.changes.result import Change
-from knaster.pipeline import Evaluation
+from knaster.pipeline import Evaluation, evaluate
 from knaster.placement.standing import Standing
 from knaster.renderers import render
 from tests.compared import evaluated, pairs, patched, together
 from tests.fleets import Fleet, fleets
+from tests.test_cases import CASES, NAMES, laid
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Pair = tuple[Evaluation, Evaluation]
@@ -51,6 +56,18 @@ def test_the_newer_documents_can_be_made_from_the_older_ones_and_what_is_told(bo
 @given(pairs())
 def test_no_change_means_the_same_bytes_and_the_same_bytes_mean_no_change(both: Pair) -> None:
     assert (not compare(*both).changes) == (texts(both[0]) == texts(both[1]))
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_fleets_with_errors_are_compared_all_the_same(case: str, tmp_path: Path) -> None:
+    sound = evaluate(files.read(CASES / "base"))
+    wrong = evaluate(files.read(laid(case, tmp_path)), like=sound)
+    for one, other in ((sound, wrong), (wrong, sound)):
+        comparison = compare(one, other)
+        assert comparison.complete == (wrong.planned is not None)
+        if comparison.complete:
+            covered = {each for change in comparison.changes for each in change.covers}
+            assert covered == set(differences(one.documents, other.documents))
 
 
 @MANY

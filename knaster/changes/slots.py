@@ -60,11 +60,12 @@ def _whole(delta: Delta) -> Iterator[_Fact]:
 
 def _facts(scene: Scene, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Fact]:
     yield from _state(old, new)
-    stays = old["state"] == new["state"] == "available"
-    if stays and old.get("model") != new.get("model"):
-        text = f"serves {value(new.get('model'))} instead of {value(old.get('model'))}"
+    same = old["state"] == new["state"]
+    if same and old.get("model") != new.get("model"):
+        verb = "serves" if new["state"] == "available" else "is meant for"
+        text = f"{verb} {value(new.get('model'))} instead of {value(old.get('model'))}"
         yield _Fact("model", Effect.UPDATE, text)
-    if old["state"] == new["state"] and not _moves(scene, new["role"]):
+    if same and not _moves(scene, new["role"]):
         yield from _endpoints(old, new)
     if old["fallback"] != new["fallback"]:
         yield _Fact("fallback", Effect.UPDATE, f"falls back to {_chain(new)} instead of {_chain(old)}")

@@ -62,7 +62,7 @@ def planned(plan: PullPlan, files: Files) -> Report:
         Items("to note", plan.notes),
         Problems(plan.problems, files),
         *((Line(f"to fix: {plan.command}", "bad"),) if plan.command else ()),
-        *diff.blocks(plan.comparison),
+        *diff.blocks(plan.comparison, plan.problems),
         *_standing(plan),
         *((Line(f"plan {plan.plan_id[:SHORT]}"),) if plan.plan_id else ()),
     )
