@@ -18,6 +18,7 @@ import yaml
 from bench.captures import captures
 from bench.fleet import fleet
 from knaster.adapters.captures import read
+from knaster.changes import compare
 from knaster.cli import main as knaster
 from knaster.files import Files
 from knaster.inventory.capture import parse
@@ -48,6 +49,7 @@ def main() -> int:
         *_against_a_plain_loader(small),
         _beside_check_jsonschema(small),
         _growth(small),
+        _difference(),
         *_collecting(),
     ]
     print(f"{'what':<58} {'ratio':>7} {'budget':>7}   detail")
@@ -123,6 +125,23 @@ def _growth(small: Files) -> Row:
     large = fleet(LARGE)
     one, ten = _turns(lambda: evaluate(small).generated, lambda: evaluate(large).generated, runs=3)
     return Row(f"{LARGE:,} nodes / {NODES:,} nodes, whole run", ten / one, 11, f"{ten:.1f} s / {one:.2f} s")
+
+
+def _difference() -> Row:
+    """One line of one profile: both sides evaluated and compared, beside one evaluation."""
+    large = fleet(LARGE)
+    path = f"inventory/n{LARGE // 2:05}.yaml"
+    edited = {**large, path: str(large[path]).replace("memory_gb: 128", "memory_gb: 96")}
+    alone, both = _turns(lambda: evaluate(large), lambda: _compared(large, edited), runs=3)
+    what = f"a one-line diff of {LARGE:,} nodes / one evaluation"
+    return Row(what, both / alone, 1.3, f"{both:.1f} s / {alone:.1f} s")
+
+
+def _compared(before: Files, after: Files) -> None:
+    one = evaluate(before)
+    other = evaluate(after, one.planned.plan if one.planned else None, like=one)
+    if len(compare(one, other).inputs) != 1:
+        raise SystemExit("the edit was not found")
 
 
 def _collecting() -> Iterable[Row]:
