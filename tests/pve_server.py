@@ -8,7 +8,7 @@ import shutil
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,6 +69,8 @@ class Server:
     answers: dict[str, Any] = field(default_factory=cluster)
     asked: list[str] = field(default_factory=list)
     raw: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    streams: dict[str, tuple[dict[str, str], Callable[[], Iterable[bytes]]]] = field(default_factory=dict)
+    """Path to headers and parts, which are sent one by one until they end or nobody listens."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -81,7 +83,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path, _, _ = self.path.removeprefix("/api2/json").partition("?")
         self.wanted.asked.append(self.path)
-        if path in self.wanted.raw:
+        if path in self.wanted.streams:
+            self._stream(*self.wanted.streams[path])
+        elif path in self.wanted.raw:
             status, body = self.wanted.raw[path]
             self._send(status, None, body)
         elif self.headers.get("Authorization") != f"PVEAPIToken={TOKEN}":
@@ -101,6 +105,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _stream(self, headers: dict[str, str], parts: Callable[[], Iterable[bytes]]) -> None:
+        self.close_connection = True
+        self.send_response(200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            for part in parts():
+                self.wfile.write(part)
+        except OSError:
+            return
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

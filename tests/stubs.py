@@ -92,13 +92,18 @@ def linux(**sections: str | Section) -> dict[str, Section]:
         "lscpu": Section("", 127),
         "lsblk": '{"blockdevices": [{"name":"nvme0n1", "size":512110190592, "rota":false}]}\n',
         "lspci": Section("", 127),
-        "sysfs-pci": "",
+        "sysfs-pci": BRIDGE,
         "iommu-groups": "",
         "nvidia-smi": Section("", 127),
     }
     texts.update({name.replace("_", "-"): value for name, value in sections.items()})
     return {name: Section(value) if isinstance(value, str) else value for name, value in texts.items()}
 
+
+BRIDGE = "".join(
+    f"/sys/bus/pci/devices/0000:00:00.0/{fact}\n" for fact in ("vendor:0x8086", "device:0x2f00", "class:0x060000")
+)
+"""What the script prints of a bus without a card: its first device (pci.ids: Xeon E7 v3/Xeon E5 v3/Core i7 DMI2)."""
 
 CPUINFO = "".join(
     f"processor\t: {number}\nmodel name\t: Intel(R) Xeon(R) CPU E5-1650 v3 @ 3.50GHz\nphysical id\t: 0\n"

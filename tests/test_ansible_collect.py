@@ -78,3 +78,34 @@ def test_captures_of_a_fleet_become_profiles(tmp_path: Path, capsys: pytest.Capt
         ("box3", "created"),
     ]
     assert sorted(path.name for path in inventory.iterdir()) == ["box1.yaml", "box2.yaml", "box3.yaml"]
+
+
+TWINS = f"""\
+all:
+  vars: {HERE}
+  hosts:
+    box1: {{}}
+    a.one: {{}}
+    a.two: {{}}
+    third: {{knaster_name: A}}
+    192.0.2.7: {{knaster_name: '{{{{ "b" ~ "2" }}}}'}}
+    b2: {{}}
+    'bad name': {{}}
+"""
+
+
+def test_hosts_of_one_name_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(TWINS, "utf-8")
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    for name in ("a", "A", "b2"):
+        (captures / f"{name}.capture").write_text("of last week", "utf-8")
+    done = play(tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    for host, node in (("a.one", "a"), ("a.two", "a"), ("third", "A"), ("192.0.2.7", "b2"), ("b2", "b2")):
+        assert f"{host} is not the only host for {node}.capture: set knaster_name" in said
+    assert sorted(path.name for path in captures.iterdir()) == ["A.capture", "a.capture", "b2.capture", "box1.capture"]
+    assert {(captures / f"{name}.capture").read_text("utf-8") for name in ("a", "A", "b2")} == {"of last week"}
+    assert play(tmp_path, "-l", "a.one").returncode == 0  # alone it is the only one
+    assert parse((captures / "a.capture").read_bytes()).value is not None

@@ -247,6 +247,42 @@ def test_windows_without_nvidia_smi() -> None:
     assert (card["memory_gb"], card["compute_cap"], card["driver"]) == (20, 8.9, "581.57")
 
 
+@pytest.mark.parametrize("video", ["[]", "", "null"])
+def test_windows_that_lists_nothing_was_not_asked(video: str) -> None:
+    found = partial(windows(nvidia_smi=Section("", 127), video=Section(video)))
+    assert list(found.missing) == ["gpus"]
+    basic = [
+        {"Name": "Microsoft Basic Display Adapter", "PNPDeviceID": r"PCI\VEN_1414&DEV_5353\3", "DriverVersion": "10"}
+    ]
+    assert facts(windows(nvidia_smi=Section("", 127), video=Section(json.dumps(basic))))["gpus"] == []
+
+
+def test_equal_cards_without_a_place_are_the_rows_of_nvidia_smi() -> None:
+    card = {"Name": "NVIDIA RTX 4000 Ada Generation", "PNPDeviceID": r"PCI\VEN_10DE&DEV_27B2&SUBSYS_181B10DE&REV_A1\4"}
+    two = Section(json.dumps([card | {"DriverVersion": "32.0.15.8157"}] * 2))
+    rows = Section("".join(f"{index}, NVIDIA RTX 4000 Ada Generation, 20475, 8.9, 581.57\n" for index in (0, 1)))
+    known = Section("0, [N/A], 00000000:01:00.0\n1, [N/A], 00000000:02:00.0\n")
+    cards = facts(windows(nvidia_smi=rows, nvidia_smi_identity=known, video=two))["gpus"]
+    assert [(card["pci"]["address"], card["pci"]["id"]) for card in cards] == [
+        ("0000:01:00.0", "10de:27b2"),
+        ("0000:02:00.0", "10de:27b2"),
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_tool_without_addresses_makes_no_cards_beside_those_of_the_bus(count: int) -> None:
+    slots = "".join(
+        f"Slot:\t0000:0{slot}:00.0\nClass:\tVGA [0300]\nVendor:\tAMD [1002]\n"
+        "Device:\tNavi 21 [Radeon PRO W6800] [73a3]\n\n"
+        for slot in (3, 4)
+    )
+    one = {"Card Series": "Radeon PRO W6800", "VRAM Total Memory (B)": str(32 << 30)}
+    tool = json.dumps({f"card{number}": one for number in range(count)})
+    cards = facts(linux(rocm_smi=tool, lspci=slots))["gpus"]
+    assert [card["pci"]["address"] for card in cards] == ["0000:03:00.0", "0000:04:00.0"]
+    assert [card["index"] for card in cards] == [0, 1]
+
+
 def test_cards_of_amd_and_a_card_inside_the_processor() -> None:
     cards = facts(linux(rocm_smi=capture("amd/rocm-smi-with-igpu.json")))["gpus"]
     assert [(card["index"], card["vendor"], card["memory_mib"], card["memory_gb"]) for card in cards] == [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from knaster.inventory.assemble import profile
 from knaster.inventory.capture import Capture, Section
@@ -117,10 +119,123 @@ def test_a_card_for_a_guest_is_no_candidate() -> None:
     assert warnings == ()
 
 
-def test_where_counts_differ_nothing_is_matched() -> None:
+def test_where_counts_differ_the_bus_counts() -> None:
     found, warnings = gpus(linux(nvidia_smi="0, Quadro P2000, 5120, 6.1, 580.95.05\n", lspci=bus()))
-    assert (found[0]["name"], found[0]["pci"]) == ("Quadro P2000", None)
+    assert [short(card) for card in found] == [
+        (0, "Quadro M4000", None, 8, 5.2, None),
+        (1, "Quadro P2000", None, 5, 6.1, None),
+    ]
+    assert [card["pci"]["address"] for card in found] == ["0000:02:00.0", "0000:03:00.0"]
+    assert warnings == (TOLD.format(rows=1, cards=2),)
+
+
+TOLD = (
+    "gpus: nvidia-smi does not say where the cards are that it shows ({rows}; the PCI bus: {cards}): "
+    "which is which cannot be told, so their facts are the PCI table's"
+)
+THREE = "".join(P2000.format(p2000="nvidia").replace("0000:03", f"0000:0{slot}") for slot in (1, 2, 3))
+PLACES = ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"]
+P2000_ROW = "{}, Quadro P2000, 5120, 6.1, 580.95.05\n"
+
+
+def lost(*rows: str, **more: str | Section) -> Capture:
+    """A machine with three equal cards, one of them lost, whose nvidia-smi does not tell which."""
+    each = {f"nvidia_smi_gpu_{row.partition(',')[0]}": row for row in rows}
+    failed = Section("Unable to determine the device handle for GPU: Unknown Error\n", 255)
+    sections: dict[str, str | Section] = {
+        "nvidia_smi": Section("Unable to determine the device handle for GPU0000:03:00.0: GPU is lost.\n", 15),
+        "nvidia_smi_identity": failed,
+        "lspci": THREE,
+        **each,
+        **more,
+    }
+    return linux(**sections)
+
+
+@pytest.mark.parametrize("name", ["lost", "gap"])
+def test_never_more_cards_than_the_bus_shows(name: str) -> None:
+    gap = linux(nvidia_smi=P2000_ROW.format(0) + P2000_ROW.format(2), lspci=THREE)
+    found, warnings = gpus(gap if name == "gap" else lost(P2000_ROW.format(0), P2000_ROW.format(1)))
+    assert [card["pci"]["address"] for card in found] == PLACES
+    assert [short(card) for card in found] == [(index, "Quadro P2000", None, 5, 6.1, None) for index in range(3)]
+    assert [card["uuid"] for card in found] == [None, None, None]
+    assert warnings[-1] == TOLD.format(rows=2, cards=3)
+    assert [said for said in warnings if said.startswith("gpus[")] == []
+    assert not any("does not show 0000" in said for said in warnings)
+
+
+def test_rows_that_can_be_told_stay_beside_those_that_cannot() -> None:
+    known = f"2, {UUIDS[0]}, 00000000:03:00.0\n"
+    four = THREE + P2000.format(p2000="nvidia").replace("0000:03", "0000:04")
+    rows = "".join(P2000_ROW.format(row) for row in (1, 2))
+    found, warnings = gpus(linux(nvidia_smi=rows, nvidia_smi_identity=known, lspci=four))
+    assert [(card["index"], card["pci"]["address"], card["uuid"], card["driver"]) for card in found] == [
+        (0, "0000:01:00.0", None, None),
+        (1, "0000:02:00.0", None, None),
+        (2, "0000:03:00.0", UUIDS[0], "580.95.05"),
+        (3, "0000:04:00.0", None, None),
+    ]
+    assert warnings == (TOLD.format(rows=1, cards=3),)
+
+
+def test_the_table_is_not_believed_where_the_driver_tells_of_other_memory() -> None:
+    row = "0, Quadro P2000, 10240, 6.1, 580.95.05\n"  # twice what the table says, of one of three
+    found, warnings = gpus(lost(row))
+    assert [(card["memory_gb"], card["compute_cap"]) for card in found] == [(None, 6.1)] * 3
+    for index in range(3):
+        said = f"gpus[{index}].memory_gb: nvidia-smi tells of cards with other memory than the 5 GB here"
+        assert said in warnings
+
+
+SLOTS = st.integers(1, 6)
+
+
+@settings(max_examples=150)
+@given(
+    st.sets(SLOTS, min_size=1),
+    st.sets(st.integers(0, 6)),
+    st.dictionaries(st.integers(0, 6), SLOTS),
+    st.dictionaries(SLOTS, st.sampled_from(["vfio-pci", "nouveau"]), max_size=3),
+)
+def test_each_card_of_the_bus_is_one_card_whatever_the_driver_tells(
+    slots: set[int], rows: set[int], known: dict[int, int], drivers: dict[int, str]
+) -> None:
+    devices = "".join(
+        P2000.format(p2000=drivers.get(slot, "nvidia")).replace("0000:03", f"0000:0{slot}") for slot in sorted(slots)
+    )
+    smi = "".join(P2000_ROW.format(row) for row in sorted(rows)) if rows else Section("", 127)
+    identity = "".join(f"{row}, [N/A], 00000000:0{slot}:00.0\n" for row, slot in sorted(known.items()))
+    reading = profile(linux(nvidia_smi=smi, nvidia_smi_identity=identity, lspci=devices))
+    if reading.value is None:
+        assert reading.problem is not None
+        assert "nvidia-smi shows cards that the PCI bus does not" in reading.problem.message
+        return
+    cards: Any = reading.value["gpus"]
+    assert sorted(card["pci"]["address"] for card in cards) == [f"0000:0{slot}:00.0" for slot in sorted(slots)]
+    assert len({card["index"] for card in cards}) == len(cards)
+
+
+def test_a_container_counts_its_rows_even_where_nothing_tells_which_cards_they_are() -> None:
+    found, warnings = gpus(linux(nvidia_smi=P2000_ROW.format(0), lspci=THREE, container="docker\n"))
+    assert [(card["pci"], card["memory_mib"]) for card in found] == [(None, 5120)]
     assert "gpus[0]: nvidia-smi and the PCI bus do not tell which card this is" in warnings
+
+
+@pytest.mark.parametrize(
+    ("rows", "known", "drivers", "said"),
+    [
+        ((0, 1, 2), "", "nvidia", "more than the 2 that could be its own"),
+        ((0,), "", "vfio-pci", "more than the 0 that could be its own"),
+        ((0,), f"0, {UUIDS[0]}, 00000000:09:00.0\n", "nvidia", "at 0000:09:00.0"),
+    ],
+)
+def test_a_bus_that_shows_less_than_the_driver_is_not_the_whole_bus(
+    rows: tuple[int, ...], known: str, drivers: str, said: str
+) -> None:
+    text = "".join(P2000_ROW.format(row) for row in rows)
+    reading = profile(linux(nvidia_smi=text, nvidia_smi_identity=known, lspci=bus(drivers, drivers)))
+    assert reading.problem is not None
+    assert f"gpus (nvidia-smi shows cards that the PCI bus does not: {said})" in reading.problem.message
 
 
 @pytest.mark.parametrize(
@@ -316,6 +431,16 @@ def test_no_cards_only_where_the_bus_says_so() -> None:
     assert problem.cause == "missing-fact"
     assert problem.message.startswith("required fact missing: gpus (")
     assert profile(linux(sysfs_pci=Section("", 1))).problem is not None
+
+
+@pytest.mark.parametrize("lspci", ["", "\n\n", Section("", 127)])
+@pytest.mark.parametrize("smi", [Section("", 127), Section("No devices were found\n", 6)])
+def test_a_bus_without_any_device_is_no_proof(lspci: str | Section, smi: Section) -> None:
+    problem = profile(linux(nvidia_smi=smi, lspci=lspci, sysfs_pci="", pve_pci="[]")).problem
+    assert problem is not None
+    assert "shows no device at all, which is no proof" in problem.message
+    known = capture("lspci/cpu-node-bmc-only.txt")
+    assert gpus(linux(nvidia_smi=smi, lspci=known, sysfs_pci=""))[0] == []
 
 
 @pytest.mark.parametrize(

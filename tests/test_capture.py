@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,3 +120,21 @@ def test_no_text_raises(noise: str | bytes, headed: bool) -> None:
         noise = "#knaster-capture 1\n" + noise if isinstance(noise, str) else b"#knaster-capture 1\n" + noise
     reading = parse(noise)
     assert (reading.value is None) == (reading.problem is not None)
+
+
+def test_more_lines_than_any_machine_prints_are_refused_before_they_cost_memory() -> None:
+    start = time.perf_counter()
+    problem = parse(bytes(range(256)) * (1 << 14)).problem  # 4 MiB that are no text at all
+    assert problem is not None
+    assert problem.cause == "no-capture"
+    assert time.perf_counter() - start < 0.5  # decoding takes seconds
+    text = "#knaster-capture 1\n#source meminfo status=0\n" + "|a\n" * (5 << 20) + "#end\n"
+    tracemalloc.start()
+    problem = parse(text).problem
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert problem is not None
+    assert problem.cause == "too-long"
+    assert used < 4 * len(text)
+    processors = "".join(f"|processor\t: {number}\n" + "|flags\t\t: fpu\n" * 27 for number in range(4096))
+    assert parse(f"#knaster-capture 1\n#source cpuinfo status=0\n{processors}#end\n").problem is None

@@ -189,7 +189,10 @@ SYS = {
     "bus/pci/devices/0000:01:00.0/class": "0x030000",
     "bus/pci/devices/0000:01:00.0/subsystem_vendor": "0x10de",
     "bus/pci/devices/0000:01:00.0/subsystem_device": "0x16f4",
+    "bus/pci/devices/0000:00:1f.0/vendor": "0x8086",
+    "bus/pci/devices/0000:00:1f.0/device": "0x8d44",
     "bus/pci/devices/0000:00:1f.0/class": "0x060100",
+    "bus/pci/devices/0000:02:00.0/class": "0x020000",
     "block/sda/size": "3907029168",
     "block/sda/queue/rotational": "1",
     "block/nvme0n1/size": "1000215216",
@@ -212,7 +215,10 @@ def test_sys_without_lspci_and_lsblk(tmp_path: Path, name: str) -> None:
     tools = {"lsblk": "exit 1\n"}
     output = run(tmp_path, tools, name, changes={"/sys/": f"{root}/"})
     capture = captured(output.replace(f"{root}/".encode(), b"/sys/"))
-    assert capture["sysfs-pci"].text == (
+    assert capture["sysfs-pci"].text == (  # the first device shows that there is a bus, then only cards
+        "/sys/bus/pci/devices/0000:00:1f.0/vendor:0x8086\n"
+        "/sys/bus/pci/devices/0000:00:1f.0/device:0x8d44\n"
+        "/sys/bus/pci/devices/0000:00:1f.0/class:0x060100\n"
         "/sys/bus/pci/devices/0000:01:00.0/vendor:0x10de\n"
         "/sys/bus/pci/devices/0000:01:00.0/device:0x2684\n"
         "/sys/bus/pci/devices/0000:01:00.0/class:0x030000\n"

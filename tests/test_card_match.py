@@ -98,10 +98,34 @@ def test_guessed_names_lead_to_their_cards_whatever_the_guessed_numbers() -> Non
     assert {position: pair.old for position, pair in pairs(old, new, assumed=True).items()} == {0: 1, 1: 0}
 
 
+def doubts(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[int]:
+    found = pairs(old, new)
+    return [found[position].alike for position in sorted(found)]
+
+
 def test_how_many_others_the_index_could_mean() -> None:
     old = [card(0, P2000), card(1, P2000)]
-    assert [pair.alike for pair in pairs(old, [card(0, P2000), card(1, P2000)]).values()] == [1, 1]
-    assert [pair.alike for pair in pairs(old, [card(0, P2000)]).values()] == [0]
+    assert doubts(old, [card(0, P2000), card(1, P2000)]) == [1, 1]
+    assert doubts(old, [card(0, P2000)]) == [1]  # the one that is gone may be the other
+    assert doubts([card(0, P2000)], [card(0, P2000)]) == [0]
+    assert doubts([card(0, M4000 | at("01:00", "10de:13f1"))], [card(0, M4000 | at("01:00", "10de:13f1"))]) == [0]
+
+
+def test_an_address_is_no_proof_where_a_card_like_it_came_went_or_moved() -> None:
+    old = [card(0, at("01:00")), card(1, at("02:00"))]
+    assert doubts(old, [card(0, at("01:00")), card(1, at("02:00"))]) == [0, 0]
+    assert doubts(old, [card(0, at("02:00")), card(1, at("03:00"))]) == [1, 1]
+    assert doubts(old, [card(0, at("02:00"))]) == [1]
+    assert doubts(old, [card(0, at("01:00")), card(1, at("02:00")), card(2, at("03:00"))]) == [2, 2]
+    other = card(2, at("09:00", "10de:13f1"))
+    assert doubts(old, [card(0, at("01:00")), card(1, at("02:00")), other]) == [0, 0]
+    assert doubts([old[0], other], [card(0, at("05:00")), card(1, at("06:00", "10de:13f1"))]) == [0, 0]
+
+
+def test_a_card_with_a_uuid_is_nobody_elses_double() -> None:
+    old = [card(0, at("01:00")), card(1, B | at("02:00"))]
+    assert doubts(old, [card(0, at("01:00")), card(1, B | at("03:00"))]) == [0, 0]
+    assert doubts([card(0, A | at("01:00")), card(1, B | at("02:00"))], [card(0, B | at("01:00"))]) == [0]
 
 
 def test_same_chip_needs_a_reason_to_doubt() -> None:

@@ -203,7 +203,8 @@ def test_check_names_each_fact(capsys: Capture) -> None:
     put("box1")
     put("box2")
     assert collect("--from", "captures", "--check") == 1
-    assert "there is no profile of this machine" in capsys.readouterr().out
+    assert "there is no profile of this machine: inventory/box1.yaml" in capsys.readouterr().out
+    assert {host["file"] for host in hosts(capsys, "--from", "captures", "--check").values()} == {None}
     assert profiles() == {}
     assert collect("--from", "captures", "--all") == 0
     before = profiles()
@@ -246,13 +247,55 @@ def test_a_failed_source_overwrites_nothing_and_is_reported(capsys: Capture) -> 
     assert profile["memory_gb"] == 15
     assert collect("--from", "captures", "--all") == 1
     Path("inventory/box1.yaml").unlink()
-    assert collect("--from", "captures", "--all") == 1
+    assert hosts(capsys, "--from", "captures", "--all")["box1"]["file"] is None
     assert profiles() == {}
     capsys.readouterr()
     assert collect("--from", "captures/box1.capture") == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "required fact missing: disks" in err
+
+
+DISKS = json.dumps({"blockdevices": [{"name": f"sd{number}", "size": 10**12, "rota": True} for number in range(2000)]})
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("failed", [{}, {"meminfo": Section("", 1)}, {"meminfo": Section("", 1), "cpuinfo": ""}])
+def test_facts_that_no_profile_may_hold_are_not_written_whatever_else_is_missing(
+    capsys: Capture, failed: dict[str, Any]
+) -> None:
+    put("box1")
+    assert collect("--from", "captures", "--all") == 0
+    before = profiles()
+    many = {"nvidia_smi": "".join(f"{number}, A, 1024, 6.1, 580\n" for number in range(200))}
+    for wrong, what in (({"lsblk": DISKS}, "disks"), (many, "gpus")):
+        put("box1", **wrong, **failed)
+        problem = hosts(capsys, "--from", "captures", "--all")["box1"]["problem"]
+        assert problem.startswith(f"no machine is like this: {what}: ")
+        assert profiles() == before
+
+
+@pytest.mark.usefixtures("place")
+def test_an_empty_bus_removes_no_card(capsys: Capture) -> None:
+    put("box1", lspci=capture("lspci/proxmox-vfio-3090.txt"))
+    assert collect("--from", "captures", "--all") == 0
+    before = profiles()
+    put("box1", lspci="", sysfs_pci="")
+    found = hosts(capsys, "--from", "captures", "--all")["box1"]
+    assert (found["state"], found["changes"]) == ("unchanged", [])
+    assert "required fact missing: gpus (nvidia-smi: there is no such program; lspci: it shows no" in found["problem"]
+    assert profiles() == before
+    put("box1", lspci=capture("lspci/cpu-node-bmc-only.txt"), sysfs_pci="")
+    assert collect("--from", "captures", "--all") == 0
+    assert data(profiles()["box1.yaml"].decode())["gpus"] == []
+
+
+@pytest.mark.usefixtures("place")
+def test_what_to_do_next_is_said_where_something_was_written(capsys: Capture) -> None:
+    put("box1")
+    for words, said in ((["--all"], True), (["--all"], False), (["--check"], False), ([], False)):
+        assert collect("--from", "captures", *words) == 0
+        assert ("next: knaster validate" in capsys.readouterr().out) is said
 
 
 @pytest.mark.usefixtures("place")
@@ -300,12 +343,22 @@ def test_profiles_that_cannot_be_updated_stay(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_two_machines_of_one_name(capsys: Capture) -> None:
+@pytest.mark.parametrize("check", [[], ["--check"]])
+def test_of_two_machines_of_one_name_neither_is_believed(capsys: Capture, check: list[str]) -> None:
+    put("box1")
+    put("box2")
+    assert collect("--from", "captures", "--all") == 0
+    before = profiles()
     for name in ("box1", "BOX1"):
         put(name, meminfo=f"MemTotal:       {'16' if name == 'box1' else '32'}000000 kB\n")
-    found = hosts(capsys, "--from", "captures", "--all")
-    assert found["box1.capture"]["problem"].startswith("BOX1.capture is called box1 too")
-    assert list(profiles()) == ["BOX1.yaml"]
+    capsys.readouterr()
+    assert collect("--from", "captures", "--all", *check, "--format", "json") == 1
+    found = {host["host"]: host for host in json.loads(capsys.readouterr().out)["hosts"]}
+    assert found["box1.capture"]["problem"] == "BOX1.capture is called BOX1 too: nothing of either was used"
+    assert found["BOX1.capture"]["problem"] == "box1.capture is called box1 too: nothing of either was used"
+    assert {host["file"] for host in found.values()} == {None, "inventory/box2.yaml"}
+    assert found["box2.capture"]["state"] == "unchanged"
+    assert profiles() == before
 
 
 @pytest.mark.usefixtures("place")
@@ -429,22 +482,47 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-def test_over_ssh(sshd: Server, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+@pytest.fixture
+def ssh(sshd: Server, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's ssh, which knows the hosts of the server."""
     (place / "bin").mkdir()
     program = place / "bin/ssh"
     program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {sshd.config} "$@"\n', "utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}/bin:{os.environ['PATH']}")
-    here = os.uname().nodename.partition(".")[0]
-    assert collect("--ssh", "plain-1", "plain-2", "closed", "dies-1", "--all", "--format", "json") == 2
+
+
+HERE = os.uname().nodename.partition(".")[0]
+
+
+@pytest.mark.usefixtures("ssh")
+def test_over_ssh(capsys: Capture) -> None:
+    assert collect("--ssh", "plain-1", "closed", "dies-1", "--all", "--format", "json") == 2
     found = json.loads(capsys.readouterr().out)["hosts"]
-    assert sorted(host["state"] for host in found) == ["created", "failed", "unreachable", "unreachable"]
+    assert sorted(host["state"] for host in found) == ["created", "unreachable", "unreachable"]
     problems = {host["host"]: host["problem"] for host in found}
     assert "Connection refused" in problems["closed"]
     assert problems["dies-1"] == "no sh here"
-    assert list(profiles()) == [f"{here}.yaml"]
+    warnings = next(host["warnings"] for host in found if host["host"] == "plain-1")
+    assert warnings[0] == f"asked as plain-1, the machine itself is called {HERE}"
+    assert list(profiles()) == [f"{HERE}.yaml"]
     assert collect("--ssh", "motd-1", "--name", "box7") == 0
     assert data(capsys.readouterr().out)["name"] == "box7"
+
+
+@pytest.mark.usefixtures("ssh")
+def test_no_host_over_ssh_becomes_another_by_its_word(capsys: Capture) -> None:
+    Path(f"inventory/{HERE}.yaml").write_text(f"name: {HERE}\nmemory_gb: 1\ngpus: []\n", "utf-8")
+    before = profiles()
+    assert collect("--ssh", "plain-1", "plain-2", "--all") == 1
+    out = capsys.readouterr().out
+    assert profiles() == before
+    for one, other in (("plain-1", "plain-2"), ("plain-2", "plain-1")):
+        assert f"{one} -> {HERE}: {other} is called {HERE} too: nothing of either was used" in out
+    assert collect("--ssh", "plain-1", "--all") == 0
+    out = capsys.readouterr().out
+    assert [row for row in out.splitlines() if row.startswith(f"plain-1 -> {HERE}  inventory/{HERE}.yaml  updated")]
+    assert f"  plain-1 -> {HERE}: asked as plain-1, the machine itself is called {HERE}" in out
 
 
 @pytest.mark.usefixtures("place")

@@ -99,6 +99,35 @@ def test_fetch_lists_the_open_pull_requests_of_the_same_branch(forge: Forge, tmp
     assert TOKEN not in capsys.readouterr().out
 
 
+def test_a_token_that_sees_no_pull_request_fetches_the_one_of_its_event(
+    forge: Forge, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork's token on a private repository: the plan needs no rights at all."""
+    head = forge.open(3, {"README.md": "x"})
+    forge.open(4, {"README.md": "y"})
+    forge.server.before("GET", "/pulls", Fault(404), times=99)
+    event = {
+        "number": 3,
+        "pull_request": {"number": 3, "base": {"ref": "main"}, "html_url": "https://g.test/a/b/pulls/3"},
+    }
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    fetch = ("pr", "fetch", "--to", str(tmp_path / "out"), "--number", "3")
+    assert forge.run(*fetch) == 2
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(tmp_path / "event.json"))
+    assert forge.run(*fetch) == 0
+    listed = json.loads((tmp_path / "out/pulls.json").read_text())
+    assert (listed["head"], listed["others"], listed["url"]) == (head, {}, "https://g.test/a/b")
+    assert "the other open pull requests are not looked at" in capsys.readouterr().err
+
+
+def test_a_token_that_may_not_post_a_status_still_comments(forge: Forge, capsys: Capture) -> None:
+    forge.open(3, {"README.md": "x"})
+    forge.server.before("POST", "/statuses", Fault(403), times=9)
+    assert forge.run(*SWEEP) == 0
+    assert len(forge.server.bodies(3)) == 1
+    assert "the status was not posted" in capsys.readouterr().err
+
+
 def test_a_sweep_shows_every_open_pull_request_its_result(forge: Forge) -> None:
     head = forge.open(3, {"catalog/roles.yaml": ROLES_NOW + CODE})
     assert forge.run(*SWEEP) == 0

@@ -147,18 +147,24 @@ def twin(index: int, address: str) -> dict[str, Any]:
     return card(index, P2000, pci=pci(address, "10de:1c30"))
 
 
+TOOK = "card {} took disabled and reason by its {} alone, and others are like it: see whether they hold"
+
+
 @pytest.mark.parametrize(
     ("cards", "disabled", "warning"),
     [
         ([twin(0, "0000:03:00.0"), twin(1, "0000:02:00.0")], "0000:02:00.0", ""),
-        ([twin(0, "0000:02:00.0")], "0000:02:00.0", ""),
+        ([twin(0, "0000:02:00.0")], "0000:02:00.0", TOOK.format("0000:02:00.0 (index 0)", "PCI address")),
         ([twin(0, "0000:03:00.0")], "", "disabled card 0000:02:00.0 (index 0) is gone; its reason was: Fan."),
-        ([twin(0, "0000:03:00.0"), twin(1, "0000:04:00.0")], "0000:04:00.0", ""),
+        (
+            [twin(0, "0000:03:00.0"), twin(1, "0000:04:00.0")],
+            "0000:04:00.0",
+            TOOK.format("0000:04:00.0 (index 1)", "product"),
+        ),
         (
             [twin(0, "0000:41:00.0"), twin(1, "0000:42:00.0")],
             "0000:41:00.0",
-            "card 0000:41:00.0 (index 0) took disabled and reason by its index alone, "
-            "and others are like it: see whether they hold",
+            TOOK.format("0000:41:00.0 (index 0)", "index"),
         ),
     ],
 )
@@ -225,6 +231,62 @@ gpus:
     )
 
 
+def twins(*slots: str) -> tuple[dict[str, Any], ...]:
+    """Equal cards without uuid, by address."""
+    return tuple(
+        card(index, P2000, pci=pci(f"0000:{slot}:00.0", "10de:1c30", "10de:11b3")) for index, slot in enumerate(slots)
+    )
+
+
+@pytest.mark.parametrize(
+    ("marked", "now", "by"),
+    [
+        ("01", ("02", "03"), ("0000:03:00.0 (index 1)", "its product")),
+        ("02", ("02", "03"), ("0000:02:00.0 (index 0)", "its PCI address")),
+        ("01", ("01", "02", "03"), ("0000:01:00.0 (index 0)", "its PCI address")),
+        ("02", ("02",), ("0000:02:00.0 (index 0)", "its PCI address")),
+        ("01", ("01", "02"), None),
+    ],
+)
+def test_disabled_never_goes_to_a_twin_in_silence(
+    marked: str, now: tuple[str, ...], by: tuple[str, str] | None
+) -> None:
+    text = updated(f"{HEAD}platform: bare\ngpus: []\n", facts(*twins("01", "02"))).text
+    before = text.split("\n")
+    place = next(at for at, line in enumerate(before) if f"0000:{marked}:00.0" in line)
+    before.insert(place, "    disabled: true")
+    result = updated("\n".join(before), facts(*twins(*now)))
+    said = () if by is None else (f"card {by[0]} took disabled and reason by {by[1]} alone, and others are like it: ",)
+    assert tuple(one.removesuffix("see whether they hold") for one in result.warnings) == said
+    assert updated(result.text, facts(*twins(*now))).warnings == ()
+
+
+KEPT = "gpus[0].memory_gb: 10de:2bb3: 48 or 72 GB: the subsystem decides"
+SAID = [
+    KEPT,
+    "nvidia-smi: status 14, a corrupt infoROM",
+    "0000:01:00.0: the device does not answer (rev ff)",
+    "cpu.model: lscpu gives nothing",
+    "disks[sda].rotational: lsblk printed nothing",
+    "read inside a container (lxc): disks and PCI devices are those of its host",
+]
+
+
+def test_warnings_stay_with_the_facts_that_stay() -> None:
+    text = updated(f"{HEAD}gpus: []\n", facts(p2000(), warnings=SAID)).text
+    for failed, gone in (("gpus", SAID[3:]), ("disks", [*SAID[:4], SAID[5]]), ("cpu", [*SAID[:3], *SAID[4:]])):
+        fresh = facts(p2000(), **{"warnings": [], failed: None})
+        document: Any = parse("f", updated(text, fresh).text)[0]
+        assert document.data["warnings"] == [said for said in SAID if said not in gone]
+    said_again = facts(warnings=SAID[3:], gpus=None)
+    assert updated(text, said_again).text == text
+    back = updated(text, facts(p2000(), warnings=[]))
+    assert "warnings: []" in back.text
+    fresh = facts(warnings=["cpu.cores: other", *SAID[3:]], gpus=None)
+    document = parse("f", updated(text, fresh).text)[0]
+    assert document.data["warnings"] == [*SAID, "cpu.cores: other"]
+
+
 def test_assumed_stays_assumed_while_something_could_not_be_read() -> None:
     result = updated(ASSUMED, on_proxmox(gpus=None, memory_gb=64))
     assert result.text == ASSUMED.replace("memory_gb: 32", "memory_gb: 64")
@@ -254,6 +316,14 @@ def test_what_is_no_profile_of_the_machine_is_left_alone(text: str, cause: str, 
 def test_a_machine_that_writes_its_name_otherwise_keeps_the_name_of_its_file() -> None:
     assert drifted(CARD, on_proxmox(p2000(), name="N1")) == []
     assert drifted(CARD, on_proxmox(p2000(), name=None)) == []
+
+
+def test_what_the_schema_would_refuse_is_not_written() -> None:
+    problem = update(CARD, on_proxmox(*(card(index, P2000) for index in range(65)))).problem
+    assert problem is not None
+    assert problem.cause == "impossible"
+    assert "gpus" in problem.message
+    assert update(CARD.replace("memory_gb: 32", "memory_gb: 99999"), on_proxmox(p2000(), memory_gb=None)).value
 
 
 def test_a_layout_that_cannot_be_edited_is_refused() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +259,84 @@ def test_silence_ends(api: Server) -> None:
     with pytest.raises(WorldError, match="no answer in time"):
         list(nodes(slow))
     assert time.monotonic() - start < 5
+
+
+def zeros(count: int) -> Iterator[bytes]:
+    yield b'{"data":["'
+    for _ in range(count):
+        yield b"0" * 65536
+    yield b'"]}'
+
+
+BOMB = gzip.compress(b'{"data":[' + b" " * (32 << 20) + b"]}")
+
+
+def drip() -> Iterator[bytes]:
+    while True:
+        yield b" "
+        time.sleep(0.05)
+
+
+PATHS = ("/nodes", "/nodes/pve44/status")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("headers", "parts", "said"),
+    [
+        ({}, lambda: zeros(1 << 20), "it answers with more than 4 MiB"),
+        ({"Content-Length": str(1 << 30)}, lambda: zeros(1 << 14), "it answers with more than 4 MiB"),
+        ({"Content-Encoding": "gzip"}, lambda: [BOMB], "it sends a compressed answer, which was not asked for"),
+        ({}, lambda: [b'{"data":', b"[" * 200_000, b"]" * 200_000, b"}"], "the answer is none of Proxmox VE"),
+        ({}, lambda: [b'{"data":', b"[" * 900, b"]" * 900, b"}"], None),
+        ({}, lambda: [b'{"data":[{"node":', b"[" * 900, b"]" * 900, b"}]}"], None),
+    ],
+    ids=["endless", "1 GiB", "gzip", "nested", "nested less", "nested as a name"],
+)
+def test_an_answer_has_a_bound(api: Server, path: str, headers: dict[str, str], parts: Any, said: str | None) -> None:
+    api.streams[path] = headers, parts
+    tracemalloc.start()
+    if path == "/nodes":
+        message = refusal(api).message
+    else:
+        found = ask(api)
+        message = found["pve44"].refused.get("pve-status", "")
+        assert sorted(found["pve44"].sources) >= ["pve-disks", "pve-pci"]
+        assert found["pve46"].refused == {}
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said is None or message.endswith(said)
+    assert used < 32 << 20
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("headers", [{}, {"Content-Length": "100000"}, {"Transfer-Encoding": "chunked"}])
+def test_all_answers_have_a_deadline(api: Server, path: str, headers: dict[str, str]) -> None:
+    chunks = partial(map, lambda part: b"1\r\n" + part + b"\r\n")
+    api.streams[path] = headers, lambda: chunks(drip()) if "Transfer-Encoding" in headers else drip()
+    hurried = replace(access(api.url), whole=1.0)
+    start = time.monotonic()
+    if path == "/nodes":
+        with pytest.raises(WorldError, match="no answer within 1 s"):
+            list(nodes(hurried))
+    else:
+        found = {node.name: node for node in nodes(hurried)}
+        assert found["pve44"].problem == "no answer within 1 s"
+        assert found["pve46"].problem is None
+    assert time.monotonic() - start < 10
+
+
+def test_nobody_waits_for_a_drip_at_the_end_of_the_program(api: Server) -> None:
+    api.streams["/nodes/pve44/status"] = {}, drip
+    script = (
+        "import sys; from dataclasses import replace; from knaster.adapters.proxmox import access, nodes;"
+        "print(sorted((n.name, n.problem) for n in nodes(replace(access(sys.argv[1]), whole=3.0))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, api.url], cwd=ROOT, check=True, capture_output=True, text=True, timeout=30
+    )
+    assert "('pve44', 'no answer within 3 s')" in done.stdout
+    assert done.stderr == ""
 
 
 class _Slow(tuple[int, str]):

@@ -12,7 +12,7 @@ import pytest
 
 from knaster.adapters import shell
 from knaster.adapters.captures import script
-from knaster.adapters.shell import Ran, local, remote
+from knaster.adapters.shell import Ran, label, local, remote
 from knaster.diagnostics import WorldError
 from knaster.inventory.capture import Section, parse
 from tests.sshd import Server, server
@@ -164,3 +164,21 @@ def test_locally_with_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_script_that_nobody_reads_blocks_nobody() -> None:
     long = "exit 0\n" + "# filler\n" * 200_000
     assert local(long, seconds=20).problem is None
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("pve44", "pve44"),
+        ("root@pve44.lan", "pve44"),
+        ("ssh://root@pve44.lan:2222", "pve44"),
+        ("ssh://pve44", "pve44"),
+        ("root@192.168.100.44", None),
+        ("ssh://192.168.100.44:22", None),
+        ("fe80::1", None),
+        ("root@[fe80::1]", None),
+        ("root@", None),
+    ],
+)
+def test_what_a_host_is_called(host: str, name: str | None) -> None:
+    assert label(host) == name

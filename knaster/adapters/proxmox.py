@@ -1,25 +1,29 @@
 """Proxmox VE's API: what every node of a cluster tells of itself. The door of proxmoxer and of its requests.
 
 The token comes from the environment and goes to the one address that the user names: TLS is verified always, a redirect
-is not followed, and no text of ours holds the token. Paths and fields: Proxmox VE's API viewer, ``/nodes/{node}``.
+is not followed, and no text of ours holds the token. Whoever answers is not trusted: an answer has a bound, and all of
+them together a deadline. Paths and fields: Proxmox VE's API viewer, ``/nodes/{node}``.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from knaster.adapters.proxmox_access import CA, RIGHTS, Access, access, refusal
+from knaster.adapters.proxmox_bounds import Bounded, UnboundedError, within
 from knaster.diagnostics import WorldError
 
 __all__ = ["Access", "Node", "access", "nodes"]
 
 AT_ONCE = 8
+_UP = "see that the host is up and that no firewall is between"
 
 _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _SOURCES: Mapping[str, tuple[str, Mapping[str, int]]] = {
@@ -45,23 +49,29 @@ class Node:
 
 
 def nodes(given: Access) -> Iterator[Node]:
-    """Every node of the cluster, as the answers come; offline ones too.
+    """Every node of the cluster, as the answers come; offline ones too, and those that do not answer in time.
 
     Raises:
         WorldError: the API cannot be reached, its certificate is not trusted, or it refuses the token.
     """
+    end = time.monotonic() + given.whole
+    ((_, first),) = within(end, 1, {"": partial(_listed, given)})
+    if first is None:
+        raise WorldError(f"{given.address}: {_late(given)}", _UP)
+    listed, addresses = first()
+    yield from (Node(name, problem="the node is offline") for name, there in listed.items() if not there)
+    online = {name: partial(_read, given, name, addresses.get(name)) for name, there in listed.items() if there}
+    for name, answer in within(end, AT_ONCE, online):
+        yield Node(name, problem=_late(given), hint=_UP) if answer is None else answer()
+
+
+def _late(given: Access) -> str:
+    return f"no answer within {given.whole:g} s"
+
+
+def _listed(given: Access) -> tuple[dict[str, bool], dict[str, str]]:
     with _api(given) as api:
-        listed, addresses = _nodes(api), _addresses(api)
-    online = [name for name, there in listed.items() if there]
-    ready = [Node(name, problem="the node is offline") for name, there in listed.items() if not there]
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        running = [pool.submit(_read, given, name, addresses.get(name)) for name in online]
-        try:
-            yield from ready
-            yield from (future.result() for future in as_completed(running))
-        finally:
-            for future in running:
-                future.cancel()
+        return _nodes(api), _addresses(api)
 
 
 def _nodes(api: Any) -> dict[str, bool]:
@@ -69,10 +79,13 @@ def _nodes(api: Any) -> dict[str, bool]:
     found = api.nodes.get()
     if not isinstance(found, list) or not found:
         raise WorldError("the API lists no nodes", RIGHTS)
-    names = {str(item.get("node")): item.get("status") != "offline" for item in found if isinstance(item, dict)}
-    for name in names:
-        if not _NODE.fullmatch(name):
-            raise WorldError(f"the API lists a node {name[:80]!r}: that is no name", "see that --pve names Proxmox VE")
+    names: dict[str, bool] = {}
+    for item in found:
+        name = item.get("node") if isinstance(item, dict) else None
+        if not isinstance(name, str) or not _NODE.fullmatch(name):
+            shown = repr(name[:80]) if isinstance(name, str) else "without a name"
+            raise WorldError(f"the API lists a node {shown}: that is no name", "see that --pve names Proxmox VE")
+        names[name] = item.get("status") != "offline"
     return dict(sorted(names.items()))
 
 
@@ -83,7 +96,8 @@ def _addresses(api: Any) -> dict[str, str]:
     except WorldError:
         return {}
     items = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-    return {str(item["name"]): str(item["ip"]) for item in items if item.get("type") == "node" and item.get("ip")}
+    known = [(item.get("name"), item.get("ip")) for item in items if item.get("type") == "node"]
+    return {name: ip for name, ip in known if isinstance(name, str) and isinstance(ip, str) and ip}
 
 
 def _read(given: Access, name: str, address: str | None) -> Node:
@@ -92,7 +106,7 @@ def _read(given: Access, name: str, address: str | None) -> Node:
     with _api(given) as api:
         for source, (path, options) in _SOURCES.items():
             try:
-                sources[source] = json.dumps(api.nodes(name)(path).get(**options))
+                sources[source] = api.nodes(name)(path).text(**options)
             except WorldError as error:
                 refused[source] = error
     said = {source: error.message for source, error in refused.items()}
@@ -116,6 +130,14 @@ class _Guarded:
 
     def get(self, **options: int) -> Any:
         """The ``data`` of the answer. Raises WorldError."""
+        return self._asked(lambda found: found, options)
+
+    def text(self, **options: int) -> str:
+        """The same as JSON."""
+        found: str = self._asked(json.dumps, options)
+        return found
+
+    def _asked(self, read: Callable[[Any], Any], options: Mapping[str, int]) -> Any:
         from proxmoxer import ResourceException
         from requests.exceptions import RequestException
 
@@ -123,10 +145,12 @@ class _Guarded:
             found = self._resource.get(**options)
             if isinstance(found, dict) and isinstance(found.get("errors"), bytes):
                 raise ValueError("no JSON")  # proxmoxer hands out the bytes
-            return found
+            return read(found)
         except ResourceException as error:
             said, hint = refusal(error.status_code, f"{error.status_message or ''}: {error.content}", self._given)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except UnboundedError as error:
+            said, hint = str(error), "see that --pve names Proxmox VE itself"
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             if isinstance(error, RequestException):  # some of those are values too
                 said, hint = _unreachable(error)
             else:
@@ -157,7 +181,7 @@ def _api(given: Access) -> Iterator[_Guarded]:
     with backend.get_session() as session:
         session.max_redirects = 0  # the token goes where the user said
         resource = ProxmoxResource(
-            base_url=backend.get_base_url(), session=session, serializer=backend.get_serializer()
+            base_url=backend.get_base_url(), session=Bounded(session), serializer=backend.get_serializer()
         )
         yield _Guarded(resource, given)
 
@@ -171,8 +195,8 @@ def _unreachable(error: Exception) -> tuple[str, str]:
         return f"its certificate is not trusted ({why})", f"name the cluster's CA (/etc/pve/pve-root-ca.pem) in {CA}"
     if isinstance(error, exceptions.TooManyRedirects):
         return "it answers with a redirect, which is not followed", "name the address that it leads to"
-    if isinstance(error, exceptions.Timeout):
-        return "no answer in time", "see that the host is up and that no firewall is between"
+    if isinstance(error, exceptions.Timeout) or "Read timed out" in str(error):
+        return "no answer in time", _UP
     known = re.search(
         r"Connection refused|Name or service not known|No route to host|Temporary failure in name", str(error)
     )

@@ -16,6 +16,8 @@ CA = "PROXMOX_VE_CA"
 RIGHTS = "give the role PVEAuditor on / to the token, and to its user if privileges are separated"
 SECONDS = (10.0, 60.0)
 """To connect, and between two parts of an answer."""
+WHOLE = 300.0
+"""For all answers of all nodes together, however they drip."""
 
 _TOKEN = re.compile(r"(?P<user>[^\s!=@:/]+@[^\s!=@:/]+)!(?P<name>[A-Za-z0-9_.-]+)=(?P<secret>[A-Za-z0-9-]{8,128})")
 _PORT = 8006
@@ -34,6 +36,7 @@ class Access:
     secret: str = field(repr=False)
     verify: str | bool = True
     seconds: tuple[float, float] = SECONDS
+    whole: float = WHOLE
 
 
 def access(url: str, environment: Mapping[str, str] = os.environ) -> Access:

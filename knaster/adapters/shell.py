@@ -96,6 +96,13 @@ def remote(
             stop.set()  # whoever waits no longer leaves no ssh behind
 
 
+def label(host: str) -> str | None:
+    """What a name of a host (``root@pve44.lan``, ``ssh://pve44:22``) calls the machine: its first label; None for an
+    address."""
+    name = re.sub(r":[0-9]*$", "", host.removeprefix("ssh://").rpartition("@")[2])
+    return None if re.fullmatch(r"[0-9.]+|.*[:\[].*", name) else name.partition(".")[0] or None
+
+
 def _over_ssh(host: str, script: str, options: tuple[str, ...], seconds: float, stop: threading.Event) -> Ran:
     if not _HOST.fullmatch(host):
         return Ran(

@@ -27,7 +27,9 @@ def answers(args: argparse.Namespace) -> Generator[Answer, None, None]:
     elif args.ssh:
         hosts = tuple(dict.fromkeys(args.ssh))
         ran = shell.remote(hosts, captures.script("linux"))
-        yield from _shown(args, (_of_shell(one, args.name, _NO_SHELL) for one in ran), "hosts", len(hosts))
+        yield from _shown(
+            args, (_of_shell(one, args.name, _NO_SHELL, shell.label(one.host)) for one in ran), "hosts", len(hosts)
+        )
     elif args.pve is not None:
         yield from _shown(args, _of_cluster(args.pve, args.name), "nodes")
     else:
@@ -47,8 +49,9 @@ def _of_files(path: Path, name: str | None) -> Iterator[Answer]:
         raise WorldError(f"there is no capture in {path}", "name each file NAME.capture, after its node")
 
 
-def _of_shell(ran: Ran, name: str | None, hint: str | None = None) -> Answer:
-    return Answer(ran.host, ran.output, name, ran.problem, ran.hint or (None if ran.problem else hint), live=True)
+def _of_shell(ran: Ran, name: str | None, hint: str | None = None, asked: str | None = None) -> Answer:
+    way_out = ran.hint or (None if ran.problem else hint)
+    return Answer(ran.host, ran.output, name, ran.problem, way_out, live=True, asked=asked)
 
 
 def _of_cluster(url: str, name: str | None) -> Iterator[Answer]:

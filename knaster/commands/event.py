@@ -21,6 +21,10 @@ class Event:
 
     number: int | None = None
     default_branch: str = "main"
+    base_ref: str = ""
+    """The branch that the pull request aims at."""
+    url: str = ""
+    """The page of the pull request."""
 
 
 def event(environment: Mapping[str, str] | None = None) -> Event:
@@ -29,13 +33,24 @@ def event(environment: Mapping[str, str] | None = None) -> Event:
     if not path:
         return Event()
     data = read_object(path, _BOUND, f"the event file ({PATH})")
-    pull, repository = data.get("pull_request"), data.get("repository")
-    found = (pull.get("number") if isinstance(pull, dict) else None) or data.get("number")
-    branch = repository.get("default_branch") if isinstance(repository, dict) else None
+    pull, repository = _inner(data, "pull_request"), _inner(data, "repository")
+    number = pull.get("number") or data.get("number")
     return Event(
-        found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None,
-        branch if isinstance(branch, str) and branch else "main",
+        number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None,
+        _text(repository, "default_branch") or "main",
+        _text(_inner(pull, "base"), "ref"),
+        _text(pull, "html_url"),
     )
+
+
+def _inner(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = data.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    found = data.get(key)
+    return found if isinstance(found, str) else ""
 
 
 def read_text(path: str, bound: int, what: str) -> str:

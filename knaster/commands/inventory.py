@@ -15,7 +15,7 @@ from knaster.commands.collecting import answers
 from knaster.commands.output import real, refuse_input_folders, show, text_of, write
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
-from knaster.inventory.collected import Answer, Host, Read, compare, read, settle
+from knaster.inventory.collected import Answer, Host, Read, clash, compare, read, settle
 from knaster.reports import collecting
 
 _SEVERAL = "for several hosts name a folder: --all inventory/"
@@ -76,19 +76,20 @@ def _the_only(found: Iterable[Answer]) -> Iterator[Answer]:
 
 
 def _kept(found: Iterable[Answer], place: Folder, file: str | None, *, check: bool) -> Iterator[Host]:
-    """Each host's result, its profile written (unless `check`) before the next answer is looked at."""
-    owners: dict[str, str] = {}
+    """Each host's result, its profile written (unless `check`) when all have answered: of two that say they have one
+    name, neither may win by being first. What is kept of an answer until then is its facts."""
+    named: dict[str, list[Read]] = {}
     for answer in found:
         facts = read(answer)
         if isinstance(facts, Host):
             yield facts
-            continue
-        owner = owners.setdefault(facts.name.casefold(), facts.host)
-        if owner != facts.host:
-            said = f"{owner} is called {facts.name} too: nothing of this one was used"
-            yield Host(facts.host, "failed", problem=said, hint="two machines of one name: give each a name of its own")
-            continue
-        yield _one(facts, place, file or place.find(f"{facts.name}.yaml"), check=check)
+        else:
+            named.setdefault(facts.name.casefold(), []).append(facts)
+    for same in named.values():
+        if len(same) > 1:
+            yield from (clash(one, [other for other in same if other is not one]) for one in same)
+        else:
+            yield _one(same[0], place, file or place.find(f"{same[0].name}.yaml"), check=check)
 
 
 def _one(facts: Read, place: Folder, file: str, *, check: bool) -> Host:

@@ -7,11 +7,13 @@ repeated writes nothing, and one that was lost is repaired by the next.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knaster.adapters import git
-from knaster.adapters.gitea import Gitea
+from knaster.adapters.gitea import Denied, Gitea
 from knaster.changes.claims import competing
 from knaster.commands.event import event
 from knaster.commands.output import refuse_input_folders, show
@@ -61,9 +63,19 @@ def run(args: argparse.Namespace) -> int:
 def _withdraw(sweep: Sweep, target: Target, head: str) -> None:
     """Set the status of a head pending while it speaks of another tip, so that nobody merges on it."""
     new = pending(target.name, target.tip, sweep.default_branch)
-    there = sweep.gitea.statuses(head).get(new.context)
-    if there is not None and target.tip[:12] not in there.description:
-        sweep.gitea.post_status(head, new.state, new.context, new.description)
+    with _forgiven():
+        there = sweep.gitea.statuses(head).get(new.context)
+        if there is not None and target.tip[:12] not in there.description:
+            sweep.gitea.post_status(head, new.state, new.context, new.description)
+
+
+@contextmanager
+def _forgiven() -> Iterator[None]:
+    """A token that may not post a status is told on stderr, as `pr comment` does."""
+    try:
+        yield
+    except Denied as refusal:
+        notice(f"the status was not posted: {refusal.message}", refusal.hint)
 
 
 def _planned(target: Target, heads: dict[int, str]) -> dict[int, Pull]:
@@ -91,7 +103,8 @@ def _tell(sweep: Sweep, number: int, pull: Pull, links: Links) -> str:
             posted = upsert(sweep.gitea, number, want, sweep.poster)
             outcome, url = posted.outcome, posted.url
         if sweep.status and outcome != "yielded":
-            post_status(sweep.gitea, want, sweep.default_branch, url, plan.base)
+            with _forgiven():
+                post_status(sweep.gitea, want, sweep.default_branch, url, plan.base)
     except WorldError as problem:
         notice(f"pull request {number} could not be told: {problem.message}", problem.hint)
         return ""

@@ -23,6 +23,11 @@ TIMED_OUT = 124
 MISSING = 127
 """Exit status of a shell for a program that is not there."""
 
+_NONE = f"this is no capture: there is no line '{HEAD} {VERSION}'"
+_MARKS = tuple(HEAD.encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-16-be"))
+_MOST_LINES = 250_000
+"""Twice what a machine with 4096 logical processors prints; each line costs many times its length until it is read."""
+
 _SOURCE = re.compile(r"#source ([a-z0-9-]{1,60}) status=(-?[0-9]{1,10})")
 _HEAD = re.compile(rf"{HEAD}(?: +(.*))?")
 
@@ -43,12 +48,17 @@ def parse(text: str | bytes) -> Reading[Capture]:
     """The sections of a capture.
 
     Problems: ``no-capture``, ``unsupported-version``, ``malformed`` (a line that is no part of the format, a source
-    that comes twice), ``truncated`` (no ``#end``).
+    that comes twice), ``truncated`` (no ``#end``), ``too-long``.
     """
-    lines = normalise(text).split("\n")
+    if isinstance(text, bytes) and not any(mark in text for mark in _MARKS):
+        return _problem("no-capture", _NONE)
+    text = normalise(text)
+    if text.count("\n") > _MOST_LINES:
+        return _problem("too-long", f"this is no capture: it has more than {_MOST_LINES} lines")
+    lines = text.split("\n")
     start = next((number for number, line in enumerate(lines) if _HEAD.fullmatch(line.strip())), None)
     if start is None:
-        return _problem("no-capture", f"this is no capture: there is no line '{HEAD} {VERSION}'")
+        return _problem("no-capture", _NONE)
     if lines[start].split()[1:] != [str(VERSION)]:
         message = f"this knaster reads captures of version {VERSION}, not '{lines[start].strip()[:80]}'"
         return _problem("unsupported-version", f"line {start + 1}: {message}", start + 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Card = Mapping[str, Any]
@@ -24,7 +24,8 @@ _MODEL = re.compile(r"\[([^\[\]]+)\]\s*$")
 class Pair:
     """The position of a card in the profile's list, and the sign that tells.
 
-    ``alike``: how many other cards of the machine it could be as well, where only the index tells (0: no doubt).
+    ``alike``: how many other cards, of the profile or of the machine, it could be as well (0: no doubt). No uuid is in
+    doubt, nor is an address where the cards that are alike still have all the addresses that they had.
     """
 
     old: int
@@ -43,12 +44,31 @@ def pairs(old: Sequence[Card], new: Sequence[Card], *, assumed: bool = False) ->
         rest = [position for position in range(len(new)) if position not in found]
         guesses = assumed and sign in {"name", "index"}
         for position, other in _unique(old, left, new, rest, key):
-            could_be = [at for at in rest if not _differ(old[other], new[at], guesses=guesses)]
-            if sign == "uuid" or position in could_be:
-                found[position] = Pair(other, sign, len(could_be) - 1 if sign == "index" else 0)
+            if sign == "uuid" or not _differ(old[other], new[position], guesses=guesses):
+                found[position] = Pair(other, sign)
         taken = {pair.old for pair in found.values()}
         left = [position for position in left if position not in taken]
-    return found
+    return {position: replace(pair, alike=_alike(old, new, found, position)) for position, pair in found.items()}
+
+
+def _alike(old: Sequence[Card], new: Sequence[Card], found: Mapping[int, Pair], position: int) -> int:
+    """How many others the card at `position` of `new` could be, of those that no uuid tells apart."""
+    pair = found[position]
+    if pair.sign == "uuid":
+        return 0
+    sure = {at: other.old for at, other in found.items() if other.sign == "uuid"}
+    before = [card for at, card in enumerate(old) if at not in sure.values() and _could_be(card, new[position])]
+    after = [card for at, card in enumerate(new) if at not in sure and _could_be(old[pair.old], card)]
+    stays = _slots(before) == _slots(after) and pair.sign in {"pci", "address"}
+    return 0 if stays else max(len(before), len(after), 1) - 1
+
+
+def _could_be(old: Card, new: Card) -> bool:
+    return same_chip(old, new) and not _differ(old, new, guesses=False)
+
+
+def _slots(cards: Sequence[Card]) -> list[str]:
+    return sorted(_address(card) or "" for card in cards)
 
 
 def same_chip(old: Card, new: Card) -> bool:

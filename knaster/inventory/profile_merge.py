@@ -48,7 +48,7 @@ def merge(old: Mapping[str, Any], facts: Facts) -> Merged:
         changes += found
         warnings += said
     if facts.get("warnings") is not None:
-        changes += _warnings(data, plans, old.get("warnings") or [], facts["warnings"])
+        changes += _warnings(data, plans, old.get("warnings") or [], _still_said(old, facts))
     on_proxmox = data.get("platform") == "proxmox"
     return Merged(data, plans, tuple(map(_noted, changes) if on_proxmox else changes), tuple(warnings))
 
@@ -106,7 +106,7 @@ def _gpus(old: Mapping[str, Any], facts: Facts) -> _Put:
         merged, found = merge_mapping(path, mine, card, properties, reset=not same_chip(mine, card))
         rows.append((pair.old, merged))
         changes += found
-        warnings += _doubts(mine, card, pair) if found else []
+        warnings += _doubts(mine, card, pair, changed=bool(found))
     gone = _gone(before, rows, lambda card: f"a card that is gone: {_described(card)}")
     changes += [FactChange(f"gpus[{label(before[position])}]", before[position], None) for position in gone]
     warnings += [said for position in gone for said in _farewell(before[position])]
@@ -123,6 +123,21 @@ def _warnings(data: dict[str, Value], plans: dict[str, ListPlan], before: list[V
     gone = {position: "a warning that is gone" for position in range(len(before)) if position not in kept}
     plans["warnings"] = ListPlan((*kept, *(None for _ in added)), gone)
     return [FactChange("warnings", before, data["warnings"])]
+
+
+def _still_said(old: Mapping[str, Any], facts: Facts) -> list[Value]:
+    """What the collector says now, and what it said of those facts that stay because their source failed."""
+    said: Any = facts["warnings"]
+    kept = [text for text in old.get("warnings") or [] if (fact := _about(text)) and facts.get(fact) is None]
+    most = schema("node")["properties"]["warnings"]["maxItems"]
+    return [*said, *(text for text in kept if text not in said)][:most]
+
+
+def _about(warning: object) -> str | None:
+    """The required fact that a warning is about: cards, of which many tools tell, where it names none of the others."""
+    text = str(warning)
+    found = (fact for fact in ("cpu", "memory_gb", "disks") if text.startswith(fact))
+    return None if text.startswith("read inside a container") else next(found, "gpus")
 
 
 def _properties(key: str) -> Mapping[str, Any]:
@@ -166,14 +181,17 @@ def _farewell(card: Card) -> list[str]:
     return [f"{kind} {label(card)} (index {card.get('index')}) is gone{reason}"]
 
 
-def _doubts(old: Card, new: Card, pair: Pair) -> list[str]:
-    """Where policy follows a card that nothing but its number tells."""
-    if not (old.get("disabled") or old.get("reason")) or pair.sign != "index":
+def _doubts(old: Card, new: Card, pair: Pair, *, changed: bool) -> list[str]:
+    """Where policy follows a card by a sign that could lead to another one as well."""
+    if not (old.get("disabled") or old.get("reason")):
         return []
     card = f"card {label(new)} (index {new.get('index')})"
-    if not same_chip(old, new):
+    if changed and pair.sign == "index" and not same_chip(old, new):
         was, now = (_quoted(name) if name else "unknown" for name in (old.get("name"), new.get("name")))
         return [f"{card} was {was} and is {now}: see whether its disabled and reason still hold"]
-    if pair.alike:
-        return [f"{card} took disabled and reason by its index alone, and others are like it: see whether they hold"]
+    if pair.alike and (changed or pair.sign != "index"):
+        by = {"index": "its index", "pci": "its PCI address", "address": "its PCI address"}.get(
+            pair.sign, "its product"
+        )
+        return [f"{card} took disabled and reason by {by} alone, and others are like it: see whether they hold"]
     return []

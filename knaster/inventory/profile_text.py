@@ -35,7 +35,8 @@ def update(existing: str | None, facts: Facts) -> Reading[Updated]:
     """The profile with the facts of its machine; `existing` None: a new file.
 
     A machine that did not change gives `existing` itself. Problems: ``unreadable`` (the file is no profile; the line
-    says where), ``another-machine``, ``layout`` (legal YAML that cannot be edited without being written anew).
+    says where), ``another-machine``, ``impossible`` (the schema would refuse what it did not refuse before), ``layout``
+    (legal YAML that cannot be edited without being written anew).
     """
     if existing is None:
         data = fresh(facts)
@@ -46,6 +47,9 @@ def update(existing: str | None, facts: Facts) -> Reading[Updated]:
     old, new = merged
     if not new.changes:
         return Reading(Updated(existing, (), new.warnings))
+    before = check("node", "", old)
+    if wrong := next((one for one in check("node", "", new.data) if one not in before), None):
+        return Reading(problem=Problem("impossible", f"no profile is like this: {wrong.message}"))
     text = rewrite(existing, old, new.data, new.plans)
     document, _ = parse("", text)
     if document is None or document.data != new.data:
@@ -57,7 +61,7 @@ def update(existing: str | None, facts: Facts) -> Reading[Updated]:
 def drift(existing: str, facts: Facts) -> Reading[tuple[FactChange, ...]]:
     """Each fact in which the profile and its machine differ; none means that `update` would change nothing.
 
-    Problems as for `update`, ``layout`` aside.
+    Problems as for `update`, ``layout`` and ``impossible`` aside.
     """
     merged = _merged(existing, facts)
     if isinstance(merged, Problem):

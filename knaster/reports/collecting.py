@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,6 +13,9 @@ from knaster.reports.blocks import Block, Items, Line, Report, Table
 
 _ORDER = ("created", "updated", "unchanged", "differs", "ignored", "failed", "unreachable")
 _LONGEST = 60
+_ASKED = re.compile(r"(?:ssh://)?(?:[^@]*@)?([^@.:]*)")
+"""The machine's own part of ``ssh://root@pve44.lan:22`` and of ``pve44.capture``."""
+_NEXT = "next: knaster validate, which tells whether the profiles fit the fleet (names, addresses, its network)"
 
 
 def report(hosts: Sequence[Host], *, check: bool, ok: bool, quiet: bool = False, profile: str | None = None) -> Report:
@@ -39,6 +43,8 @@ def report(hosts: Sequence[Host], *, check: bool, ok: bool, quiet: bool = False,
     ]
     if profile is not None:
         blocks.append(Items("profile", tuple(profile.splitlines())))
+    if not quiet and not check and any(host.file and host.state in ("created", "updated") for host in hosts):
+        blocks.append(Line(_NEXT))
     return Report(data, (*blocks, Line(_summary(hosts, check=check), "good" if ok else "bad")))
 
 
@@ -61,7 +67,11 @@ def _host(host: Host) -> dict[str, Any]:
 
 
 def _name(host: Host) -> str:
-    return host.name or host.host
+    """The node; where it was asked for by another name, that too."""
+    asked = _ASKED.match(host.host)
+    if host.name is None or host.host == "localhost" or (asked and asked[1].casefold() == host.name.casefold()):
+        return host.name or host.host
+    return f"{host.host} -> {host.name}"
 
 
 def _result(host: Host) -> str:

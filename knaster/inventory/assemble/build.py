@@ -40,6 +40,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubts:
+    """The card may be one of those that a tool reports. ``memory``: the tool tells other sizes than the table."""
+
+    tool: str
+    memory: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One card and who knows of it. ``address``: as the tool gives it, for a card that the bus does not show."""
 
@@ -49,6 +57,7 @@ class Entry:
     source: Source | None = None
     uuid: str | None = None
     address: str | None = None
+    doubts: Doubts | None = None
 
 
 def gpu_of(entry: Entry) -> tuple[Gpu, tuple[str, ...]]:
@@ -59,8 +68,14 @@ def gpu_of(entry: Entry) -> tuple[Gpu, tuple[str, ...]]:
     place = Pci(seen.address, seen.id, seen.subsystem_id, seen.iommu_group) if seen and seen.address else None
     if place is None and entry.address:
         place = Pci(entry.address, seen.id if seen else None)
-    unified, mib, memory = _memory(entry.source, seen, known)
     source = entry.source
+    unified, mib, memory = _memory(source, seen, known)
+    said = []
+    if entry.doubts and entry.doubts.memory and memory is not None:
+        said.append(
+            f"{where}.memory_gb: {entry.doubts.tool} tells of cards with other memory than the {memory} GB here"
+        )
+        memory = None
     gpu = Gpu(
         index=entry.index,
         name=(source.name if source else None) or (known.name if known else None),
@@ -74,7 +89,7 @@ def gpu_of(entry: Entry) -> tuple[Gpu, tuple[str, ...]]:
         bound_driver=seen.bound_driver if seen else None,
         memory_kind="unified" if unified else "dedicated",
     )
-    return gpu, _warnings(gpu, known, reported=source is not None)
+    return gpu, (*said, *_warnings(gpu, known, reported=source is not None))
 
 
 def _memory(source: Source | None, seen: Seen | None, known: Known | None) -> tuple[bool, int | None, Number | None]:

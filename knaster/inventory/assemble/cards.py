@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from knaster.cluster import Gpu
 from knaster.inventory.assemble import pci, tools
 from knaster.inventory.assemble.build import Entry, gpu_of, settled
-from knaster.inventory.assemble.entries import collect
+from knaster.inventory.assemble.entries import about, collect
 from knaster.inventory.assemble.pci import Seen
 from knaster.inventory.assemble.system import container_of
 from knaster.inventory.capture import Capture
@@ -31,7 +31,8 @@ def gpus(capture: Capture) -> Reading[tuple[Gpu, ...]]:
     Graphics inside a processor counts only where a tool of its maker shows it; in a container a card of the host's bus
     that a working nvidia-smi does not show is not the container's.
 
-    Problem ``no-source``: neither a tool nor the bus can tell which cards there are.
+    Problems: ``no-source`` (neither a tool nor the bus can tell which cards there are), ``contradiction`` (nvidia-smi
+    shows cards that cannot be any of those on the bus).
     """
     bus, rows, others = pci.cards(capture), tools.nvidia(capture), tools.others(capture)
     doubt = _doubt(rows, bus, told=any(tool.cards for tool in others))
@@ -39,9 +40,11 @@ def gpus(capture: Capture) -> Reading[tuple[Gpu, ...]]:
         return Reading(problem=Problem("no-source", doubt))
     contained = container_of(capture) is not None and rows.value is not None
     found = collect(rows.value or (), tools.identities(capture), others, bus.value or (), only_shown=contained)
+    if found.problem is not None:
+        return Reading(problem=found.problem)
     built = [gpu_of(entry) for entry in found.entries]
     blind = (f"gpus: the PCI bus was not read ({bus.problem.message})",) if bus.problem else ()
-    said = (*rows.warnings, *found.warnings, *bus.warnings, *blind, *_silent(rows, found.entries))
+    said = (*about(rows.warnings, found.shown), *found.warnings, *bus.warnings, *blind, *_silent(rows, found.entries))
     warnings = tuple(dict.fromkeys((*said, *(one for _, some in built for one in some))))
     cards = tuple(sorted((gpu for gpu, _ in built), key=lambda gpu: gpu.index))
     return Reading(cards, settled(cards, warnings))
@@ -60,7 +63,7 @@ def _doubt(rows: Reading[tuple[SmiGpu, ...]], bus: Reading[tuple[Seen, ...]], *,
 
 def _silent(rows: Reading[tuple[SmiGpu, ...]], entries: Sequence[Entry]) -> tuple[str, ...]:
     """Why nvidia-smi does not show NVIDIA's cards that no guest waits for."""
-    found = [entry.seen for entry in entries if entry.seen and entry.source is None]
+    found = [entry.seen for entry in entries if entry.seen and entry.source is None and entry.doubts is None]
     silent = [card for card in found if card.vendor_id == "10de" and card.bound_driver not in _EXPECTED]
     if not silent:
         return ()

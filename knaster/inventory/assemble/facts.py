@@ -43,10 +43,18 @@ def profile(capture: Capture, *, name: str | None = None) -> Reading[Facts]:
     if found.missing:
         said = "; ".join(f"{fact} ({reason})" for fact, reason in found.missing.items())
         return Reading(problem=Problem("missing-fact", f"required fact missing: {said}"))
-    wrong = check("node", "", found.facts)
-    if wrong:
-        return Reading(problem=Problem("impossible", wrong[0].message))
+    if wrong := impossible(found.facts):
+        return Reading(problem=Problem("impossible", wrong))
     return Reading(found.facts, found.warnings)
+
+
+def impossible(facts: Facts) -> str | None:
+    """What the node schema refuses among the facts that are known; None: nothing. The others may be missing."""
+    known = {fact: value for fact, value in facts.items() if value is not None}
+    wrong = (
+        one for one in check("node", "", known) if one.code != "schema-missing-key" or (one.place and one.place.route)
+    )
+    return next((one.message for one in wrong), None)
 
 
 def partial(capture: Capture, *, name: str | None = None) -> Partial:

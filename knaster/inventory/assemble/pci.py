@@ -58,9 +58,9 @@ class Seen:
 
 
 def cards(capture: Capture) -> Reading[tuple[Seen, ...]]:
-    """The cards by address. An empty value means that a source was read and shows none: that is a fact.
+    """The cards by address. An empty value means that a source shows devices and no card: that is a fact.
 
-    Problem ``no-source``: nothing tells what is on the bus.
+    Problem ``no-source``: nothing tells what is on the bus. A bus without any device is no proof of anything.
     """
     return _windows(capture) if os_of(capture) == "windows" else _linux(capture)
 
@@ -83,19 +83,26 @@ def _lspci(section: Section) -> Devices:
     reading = lspci.parse(section.text)
     if section.status and not reading.value:
         return Reading(problem=reading.problem or Problem("failed", f"lspci ended with status {section.status}"))
-    return reading
+    return _some(reading, "lspci")
 
 
 def _sysfs(section: Section) -> Devices:
     if section.status:
         return Reading(problem=Problem("failed", "sysfs-pci: there is no /sys/bus"))
-    return sysfs.parse(section.text)
+    return _some(sysfs.parse(section.text), "sysfs-pci")
 
 
 def _pve(section: Section) -> Devices:
     if section.status:
         return Reading(problem=Problem("failed", f"pve-pci: pvesh ended with status {section.status}"))
-    return pve.hardware_pci(section.text)
+    return _some(pve.hardware_pci(section.text), "pve-pci")
+
+
+def _some(reading: Devices, source: str) -> Devices:
+    """Every machine with a bus has a device on it: where none is shown, the cards may be hidden as well."""
+    if reading.value == ():
+        return Reading(problem=Problem("no-device", f"{source}: it shows no device at all, which is no proof"))
+    return reading
 
 
 _LSPCI, _SYSFS, _PVE = ("lspci", _lspci), ("sysfs-pci", _sysfs), ("pve-pci", _pve)
@@ -130,11 +137,19 @@ def _seen(device: PciDevice, group_of: dict[str, int], memory: dict[str, int]) -
 
 
 def _windows(capture: Capture) -> Reading[tuple[Seen, ...]]:
-    reading = first(capture, (("video", lambda section: windows.controllers(section.text)),))
+    reading = first(capture, (("video", _video),))
     if reading.value is None:
         return Reading(problem=reading.problem)
     found = sorted(map(_controlled, reading.value), key=lambda card: (card.address or "~", card.id))
     return Reading(tuple(found), reading.warnings)
+
+
+def _video(section: Section) -> Reading[tuple[Controller, ...]]:
+    """Windows lists what it draws with; where it lists nothing at all, it was not asked in earnest."""
+    reading = windows.controllers(section.text)
+    if reading.value == () and any(said.endswith("has no instance") for said in reading.warnings):
+        return Reading(problem=Problem("no-device", "video: it shows no device at all, which is no proof"))
+    return reading
 
 
 def _controlled(card: Controller) -> Seen:

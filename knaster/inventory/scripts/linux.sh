@@ -142,10 +142,13 @@ block_devices() {
   [ -d /sys/block ]
 }
 
-# Display devices (class 03) and processing accelerators (class 12).
+# Display devices (class 03) and processing accelerators (class 12); and the first device of any class, as a proof that
+# the bus can be read where it has none of them.
 pci_devices() {
+  shown=
   for device in /sys/bus/pci/devices/*; do
-    case $(cat "$device/class") in 0x03* | 0x12*) ;; *) continue ;; esac
+    case $(cat "$device/class") in 0x03* | 0x12*) ;; *) [ -z "$shown" ] || continue ;; esac
+    shown=yes
     for fact in vendor device class subsystem_vendor subsystem_device numa_node mem_info_vram_total; do
       value=$(cat "$device/$fact") && printf '%s/%s:%s\n' "$device" "$fact" "$value"
     done
