@@ -59,7 +59,7 @@ def test_the_working_tree_against_the_commit_where_the_branch_left_main(work: Re
     assert run(work, capsys) == (
         0,
         f"""\
-{sha} → the working tree: 1 slot dropped
+{sha} → the working tree: 1 slot dropped, 1 model no longer fits
 
 taken away
   slot tier1 becomes unavailable; calls fall back to tier0 — qwen3-14b no longer fits

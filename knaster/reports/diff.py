@@ -14,16 +14,8 @@ from knaster.files import Files
 from knaster.pipeline import Evaluation
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Table, plural
 from knaster.reports.json import diagnostic
+from knaster.reports.wording import DONE, models_told, noun
 
-_DONE = {
-    Effect.DESTROY: "destroyed",
-    Effect.REPLACE: "replaced",
-    Effect.LOSE: "dropped",
-    Effect.RESTART: "restarted",
-    Effect.MOVE: "moved",
-    Effect.UPDATE: "changed",
-    Effect.CREATE: "added",
-}
 _TITLES = (
     (Effect.RESTART, "restarted"),
     (Effect.UPDATE, "changed in place"),
@@ -79,11 +71,11 @@ def verdict(comparison: Comparison) -> str:
     if not comparison.complete:
         return "cannot be compared: a side did not load"
     told = []
-    for effect, word in _DONE.items():
-        kinds = Counter(_noun(change) for change in comparison.changes if change.effect is effect)
-        if kinds:
-            told.append(f"{listed([plural(number, noun) for noun, number in sorted(kinds.items())], most=9)} {word}")
-    if told:
+    for effect, word in DONE.items():
+        kinds = Counter(noun(change) for change in comparison.changes if change.effect is effect)
+        if kinds and effect is not Effect.RECORD:
+            told.append(f"{listed([plural(number, one) for one, number in sorted(kinds.items())], most=9)} {word}")
+    if told := [*told, *models_told(comparison.changes)]:
         return ", ".join(told)
     return "only what is recorded changes, nothing that runs" if comparison.changes else "no change to the fleet"
 
@@ -114,12 +106,6 @@ def _invalid(side: Side) -> Iterable[Block]:
     yield Problems(errors, side.files)
 
 
-def _noun(change: Change) -> str:
-    if change.kind == "node" and "/" in change.name:
-        return "card"
-    return "external endpoint" if change.kind == "external" else change.kind
-
-
 def _moves(change: Change) -> bool:
     return change.kind == "role" and change.effect in (Effect.MOVE, Effect.CREATE) and change.after is not None
 
@@ -130,7 +116,7 @@ def _row(change: Change) -> tuple[str, str, str, str]:
 
 def _lines(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(
-        f"{_noun(change)} {change.name} {change.summary}{f' — {change.cause}' if change.cause else ''}"
+        f"{noun(change)} {change.name} {change.summary}{f' — {change.cause}' if change.cause else ''}"
         for change in changes
     )
 

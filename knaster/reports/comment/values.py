@@ -10,7 +10,7 @@ from knaster.changes.result import Change, InputChange
 from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.reports.comment.links import Links
 from knaster.reports.comment.templates import Safe
-from knaster.reports.comment.verdict import DONE, noun
+from knaster.reports.wording import DONE, noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Problem:
 def row(change: Change) -> Row:
     """A change as its own sentence tells it; the values of its objects are in ``plan.json``."""
     return Row(
-        noun(change.kind),
+        noun(change),
         change.name,
         DONE[change.effect],
         change.summary.rstrip(". "),

@@ -6,25 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from knaster.changes.result import Change, Effect
+from knaster.changes.words import listed
 from knaster.diagnostics import Severity
 from knaster.pull import PullPlan
 from knaster.reports.blocks import plural
-
-DONE = {
-    Effect.DESTROY: "destroyed",
-    Effect.REPLACE: "replaced",
-    Effect.LOSE: "dropped",
-    Effect.RESTART: "restarted",
-    Effect.MOVE: "moved",
-    Effect.UPDATE: "changed",
-    Effect.CREATE: "added",
-    Effect.RECORD: "recorded",
-}
-"""What was done, by effect, worst first."""
+from knaster.reports.wording import DONE, models_told, noun
 
 _TAKES = {Effect.DESTROY: "destroys", Effect.REPLACE: "replaces", Effect.LOSE: "drops"}
 _DOES = {Effect.MOVE: "moves", Effect.RESTART: "restarts", Effect.CREATE: "adds", Effect.UPDATE: "changes"}
-_NOUNS = {"external": "external endpoint"}
 
 
 def sentence(plan: PullPlan) -> str:
@@ -37,13 +26,13 @@ def sentence(plan: PullPlan) -> str:
     if plan.verdict == "invalid":
         return f"Invalid: {plural(_errors(plan), 'error')}; nothing can land"
     changes = plan.comparison.changes
-    takes, does, models = _clauses(_TAKES, changes), _clauses(_DOES, changes), _models(changes)
-    fitting = f"; {_listed(models)}" if models else ""
+    takes, does, models = _clauses(_TAKES, changes), _clauses(_DOES, changes), models_told(changes)
+    fitting = f"; {listed(models)}" if models else ""
     if takes:
-        return f"This merge {_listed(takes)}" + (f"; it also {_listed(does)}" if does else "") + fitting
+        return f"This merge {listed(takes)}" + (f"; it also {listed(does)}" if does else "") + fitting
     if does:
         restarts = any(change.effect is Effect.RESTART for change in changes)
-        return f"This merge {_listed(does)}; nothing is lost" + ("" if restarts else " or restarted") + fitting
+        return f"This merge {listed(does)}; nothing is lost" + ("" if restarts else " or restarted") + fitting
     if models:
         return f"Nothing that runs changes{fitting}"
     if changes:
@@ -57,7 +46,7 @@ def counts(plan: PullPlan) -> str:
     """Everything that was counted: ``1 dropped, 2 moved; 1 new warning``."""
     effects = Counter(change.effect for change in plan.comparison.changes if change.kind != "model")
     told = [f"{effects[effect]} {word}" for effect, word in DONE.items() if effects[effect]]
-    told += _models(plan.comparison.changes)
+    told += models_told(plan.comparison.changes)
     found = [plural(_errors(plan), "error")] if plan.problems else []
     known = frozenset(plan.problems)
     new = Counter(one.severity for one in plan.comparison.new if one not in known)
@@ -69,11 +58,6 @@ def counts(plan: PullPlan) -> str:
     return "; ".join(", ".join(some) for some in (told, found) if some)
 
 
-def noun(kind: str) -> str:
-    """The word for a kind of thing."""
-    return _NOUNS.get(kind, kind)
-
-
 def _errors(plan: PullPlan) -> int:
     return sum(one.severity is Severity.ERROR for one in plan.problems)
 
@@ -82,21 +66,9 @@ def _clauses(verbs: dict[Effect, str], changes: Iterable[Change]) -> list[str]:
     kinds: dict[Effect, Counter[str]] = {effect: Counter() for effect in verbs}
     for change in changes:
         if change.effect in kinds:
-            kinds[change.effect][noun(change.kind)] += 1
+            kinds[change.effect][noun(change)] += 1
     return [f"{verbs[effect]} {_things(found)}" for effect, found in kinds.items() if found]
 
 
-def _models(changes: Iterable[Change]) -> list[str]:
-    """``1 model no longer fits``, ``2 models newly fit``."""
-    found = Counter(change.after is not None for change in changes if change.kind == "model")
-    lost, new = found[False], found[True]
-    told = [f"{plural(lost, 'model')} no longer {'fits' if lost == 1 else 'fit'}"] if lost else []
-    return [*told, f"{plural(new, 'model')} newly {'fits' if new == 1 else 'fit'}"] if new else told
-
-
 def _things(found: Counter[str]) -> str:
-    return _listed([plural(number, word) for word, number in sorted(found.items())])
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return listed([plural(number, word) for word, number in sorted(found.items())], most=9)
