@@ -13,11 +13,12 @@ RESULT = "00112233445566ff"
 
 
 def body(head: str = HEAD, base: str = BASE, *, target: str = "main", destructive: int = 0, **more: str) -> str:
-    """A comment as the contract writes it; `target` is percent-encoded already."""
+    """A comment as it is written, down to the marker."""
+    encoded = target.replace(":", "%3A")
     verdict = more.get("verdict", "destructive" if destructive else "changes")
     result = more.get("result", RESULT)
     return (
-        f"<!-- knaster plan v1 target={target} -->\n"
+        f"<!-- knaster plan v1 target={encoded} -->\n"
         f"<!-- knaster head={head} base={base} plan=abc123 result={result} verdict={verdict}"
         f" destructive={destructive} -->\n\n### This merge moves 1 role\n\n{more.get('text', '')}\n"
     )

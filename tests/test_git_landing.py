@@ -261,3 +261,19 @@ def test_a_commit_of_nothing(repo: Repo) -> None:
         git.commit(repo.path, "0" * 40, "HEAD", "x")
     with pytest.raises(WorldError):
         git.commit(repo.path, "--help", "HEAD", "x")
+
+
+@pytest.mark.parametrize("where", [".gitattributes", ".git/info/attributes-unused", "setting"])
+def test_no_attribute_of_the_work_tree_decides_a_merge(tmp_path: Path, where: str) -> None:
+    """The server refuses this merge; a `union` in what happens to be checked out must not hide that."""
+    repo = Repo.new(tmp_path / "repo", "-b", "main")
+    repo.commit({"catalog/models.yaml": "a: 1\n"})
+    repo.git("checkout", "-q", "-b", "one")
+    one = repo.commit({"catalog/models.yaml": "a: 2\n"})
+    repo.git("checkout", "-q", "-b", "two", "main")
+    two = repo.commit({"catalog/models.yaml": "a: 3\n"})
+    if where == "setting":
+        repo.git("config", "merge.default", "union")
+    else:
+        (repo.path / where).write_text("catalog/*.yaml merge=union\n")
+    assert git.merge(repo.path, one, two).conflicts == ("catalog/models.yaml",)

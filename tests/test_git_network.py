@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from knaster.adapters import git
+from knaster.adapters.git import network
 from knaster.adapters.git.network import fetch_references
 from knaster.adapters.git.telling import harmless
 from knaster.diagnostics import WorldError
@@ -219,4 +220,21 @@ def test_heads_of_pull_requests(server: Repo, clone: Repo) -> None:
     assert git.fetch_pulls(clone.path, "origin", "main", ()) == (main, {})
     assert clone.sha("main") == main
     with pytest.raises(WorldError):
-        fetch_references(clone.path, "origin", "+refs/pull/7/head:refs/heads/a b")
+        fetch_references(clone.path, "origin", "refs/heads/a b")
+    assert clone.git("for-each-ref", "refs/knaster") == ""  # nothing of its own is left
+
+
+def test_somebody_else_fetching_here_changes_no_answer(
+    server: Repo, clone: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor's auto-fetch between ours and the question what came: FETCH_HEAD is theirs by then."""
+    sha = landing(clone)
+    clone.git("push", "-q", "origin", f"{sha}:refs/heads/lab")
+    real = network.resolve
+
+    def resolve(root: Path, name: str) -> str:
+        clone.git("fetch", "-q", "origin", "lab")
+        return real(root, name)
+
+    monkeypatch.setattr(network, "resolve", resolve)
+    assert git.fetch(clone.path, "origin", "main") == server.sha("main") != sha

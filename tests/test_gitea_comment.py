@@ -169,12 +169,22 @@ def test_an_older_run_after_a_newer_base(double: Double, tmp_path: Path, capsys:
 
 
 def test_two_targets_on_one_pull_request(double: Double, tmp_path: Path) -> None:
-    double.pulls[7]["base"]["ref"] = "lab"
+    """Two fleets in one repository, each in a folder of its own."""
     for _ in range(2):
-        post(lay(tmp_path / "lab", target="lab"), status=True)
-        post(lay(tmp_path / "main"), status=True)
-    assert double.bodies(7) == [body(target="lab"), body()]
-    assert [item["context"] for item in double.statuses] == ["knaster/plan (lab)", "knaster/plan"]
+        post(lay(tmp_path / "lab", target="main:lab"), status=True)
+        post(lay(tmp_path / "prod", target="main:prod"), status=True)
+    assert double.bodies(7) == [body(target="main:lab"), body(target="main:prod")]
+    assert [item["context"] for item in double.statuses] == ["knaster/plan (main:lab)", "knaster/plan (main:prod)"]
+
+
+def test_a_pull_request_that_was_aimed_at_another_branch(double: Double, tmp_path: Path) -> None:
+    """What was said of the old target is gone: nobody keeps it up to date any more."""
+    post(lay(tmp_path / "main"))
+    double.comment(7, "anna", 5, body())
+    double.pulls[7]["base"]["ref"] = "lab"
+    post(lay(tmp_path / "lab", target="lab"))
+    assert double.bodies(7) == [body(), body(target="lab")]
+    assert [item["user"]["login"] for item in double.comments[7]] == ["anna", "gitea-actions"]
 
 
 def test_duplicates_of_a_lost_run_are_pruned(double: Double, tmp_path: Path) -> None:
@@ -365,7 +375,7 @@ def test_what_a_job_tells(double: Double, tmp_path: Path, monkeypatch: pytest.Mo
     post(lay(tmp_path / "plan", target="lab"), number=None, status=True)
     event(tmp_path, monkeypatch, {"number": 7, "repository": {"default_branch": "lab"}})
     post(lay(tmp_path / "plan"), number=None, status=True)
-    assert len(double.bodies(7)) == 2
+    assert double.bodies(7) == [body()]
     assert [item["context"] for item in double.statuses] == ["knaster/plan", "knaster/plan (main)"]
 
 

@@ -63,9 +63,9 @@ def test_the_same_is_not_written_again(text: str) -> None:
         said(1, "<!-- knaster plan v1 target=mainline -->\n"),
         said(1, "<!-- knaster plan v1 target=main --> and more\n"),
         said(1, "<!-- another tool target=main -->\n"),
-        said(1, body(target="lab")),
+        said(1, body(target="main:lab")),
     ],
-    ids=["person", "same login", "ghost", "quote", "not first", "text first", "prefix", "more", "tool", "target"],
+    ids=["person", "same login", "ghost", "quote", "not first", "text first", "prefix", "more", "tool", "folder"],
 )
 def test_what_is_not_ours_is_left_alone(other: Comment) -> None:
     assert step(other).act == "create"

@@ -302,6 +302,45 @@ def test_what_another_open_pull_request_wants_too_is_named(tmp_path: Path, capsy
     assert f"(https://git.example.org/fleet/fleet/src/commit/{one}/catalog/roles.yaml#L" in body
 
 
+def test_another_one_that_cannot_be_planned_stops_nobody(tmp_path: Path) -> None:
+    _, work = remote_and_clone(tmp_path, without_general())
+    one = branch(work, "a", {"catalog/roles.yaml": without_general()["catalog/roles.yaml"] + CHAT})
+    work.git("checkout", "-q", "--orphan", "alien")
+    alien = work.commit({"README.md": "hello\n"})
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "pulls.json").write_text(Listed("main", work.sha("origin/main"), 7, one, "", {8: alien}).text())
+    assert main(["-C", str(work.path), "pr", "plan", "--to", str(out)]) == 0
+    assert json.loads((out / "plan.json").read_text())["notes"] == []
+
+
+def test_a_flag_wins_over_what_was_fetched(tmp_path: Path, capsys: Capture) -> None:
+    _, work = remote_and_clone(tmp_path, files())
+    one, two = (branch(work, name, {"README.md": name}) for name in "ab")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "pulls.json").write_text(Listed("main", work.sha("origin/main"), 7, one, "", {}).text())
+    assert plan(work, "b", capsys, "--to", str(out))["head"] == two
+
+
+@pytest.mark.parametrize("name", ["catalog", "generated/x", "README.md", "README.md/x"])
+def test_a_folder_that_may_not_hold_results(tmp_path: Path, capsys: Capture, name: str) -> None:
+    _, work = remote_and_clone(tmp_path, {**files(), "README.md": "hello\n"})
+    assert main(["-C", str(work.path), "pr", "plan", "--to", str(work.path / name)]) == 2
+    assert capsys.readouterr().err.startswith("knaster: error: cannot ")
+    assert work.git("status", "--porcelain") == ""
+
+
+def test_a_fleet_below_the_top_has_a_name_of_its_own(tmp_path: Path, capsys: Capture) -> None:
+    _, work = remote_and_clone(tmp_path, {f"lab/{path}": text for path, text in files().items()})
+    branch(work, "topic", {"lab/catalog/models.yaml": MODELS.replace("vram_gb: 10.5", "vram_gb: 11")})
+    capsys.readouterr()
+    command = ["-C", str(work.path / "lab"), "pr", "plan", "--base", "origin/main", "--format", "json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["target"], [one["what"] for one in found["inputs"]]) == ("main:lab", ["models.qwen3-14b.vram_gb"])
+
+
 def test_what_is_not_committed_is_not_planned(tmp_path: Path, capsys: Capture) -> None:
     _, work = remote_and_clone(tmp_path, files())
     branch(work, "topic", {"README.md": "hello\n"})

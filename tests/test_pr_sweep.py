@@ -125,7 +125,7 @@ def test_a_token_that_may_not_post_a_status_still_comments(forge: Forge, capsys:
     forge.server.before("POST", "/statuses", Fault(403), times=9)
     assert forge.run(*SWEEP) == 0
     assert len(forge.server.bodies(3)) == 1
-    assert "the status was not posted" in capsys.readouterr().err
+    assert "the status of pull request 3 was not posted" in capsys.readouterr().err
 
 
 def test_a_sweep_shows_every_open_pull_request_its_result(forge: Forge) -> None:
@@ -200,6 +200,30 @@ def test_one_that_cannot_be_told_does_not_keep_the_others_from_it(forge: Forge, 
     assert "pull request 3 could not be told" in capsys.readouterr().err
 
 
+def test_a_status_that_fails_does_not_keep_the_others_from_it(forge: Forge, capsys: Capture) -> None:
+    one, two = forge.open(3, {"README.md": "x"}), forge.open(4, {"README.md": "y"})
+    assert forge.run(*SWEEP) == 0
+    forge.open(5, {"docs/a.md": "x"})
+    tip = forge.merge(5)
+    for method in ("GET", "POST"):
+        forge.server.before(method, one, Fault(500), times=99)
+    assert forge.run(*SWEEP) == 2
+    assert [state for state, _ in forge.statuses(one)] == ["success"]
+    assert [state for state, _ in forge.statuses(two)] == ["success", "pending", "success"]
+    assert tip[:12] in forge.statuses(two)[-1][1]
+    assert "the status of pull request 3 was not posted" in capsys.readouterr().err
+
+
+def test_two_pull_requests_with_one_head_come_to_rest(forge: Forge) -> None:
+    head = forge.open(3, {"README.md": "x"})
+    forge.work.git("push", "-q", "origin", f"{head}:refs/pull/4/head")
+    forge.server.pull(4, head=head, base=forge.tip())
+    assert forge.run(*SWEEP) == 0
+    written = len(forge.server.writes())
+    assert forge.run(*SWEEP) == 0
+    assert len(forge.server.writes()) == written
+
+
 def test_a_head_that_is_gone_does_not_keep_the_others_from_it(forge: Forge) -> None:
     forge.open(3, {"README.md": "x"})
     forge.open(4, {"README.md": "y"})
@@ -260,6 +284,39 @@ def test_a_merge_that_lands_otherwise_is_told_what_is_different(forge: Forge) ->
     assert "`code`" in told
     land(forge)  # a second run tells nobody twice
     assert len(forge.server.bodies(4)) == 2
+
+
+def test_a_squash_that_lands_otherwise_is_told_by_a_fresh_clone(forge: Forge, tmp_path: Path) -> None:
+    """The runner's clone has never seen the head, which a squash leaves behind. The message looks like a landing's."""
+    land(forge)
+    forge.open(3, {"catalog/roles.yaml": ROLES_NOW.replace("roles:\n", f"roles:\n{CHAT}")})
+    forge.open(4, {"catalog/roles.yaml": ROLES_NOW + CODE})
+    assert forge.run(*SWEEP) == 0
+    forge.merge(3)
+    forge.work.git("fetch", "-q", "origin")
+    forge.work.git("checkout", "-q", "-B", "main", "origin/main")
+    forge.work.git("merge", "-q", "--squash", "branch-4")
+    title = f"Document trailers\n\nKnaster-Source: {'a' * 40}\nKnaster-Plan: {'b' * 64}\n"
+    commit = forge.work.commit({}, title)
+    forge.work.git("push", "-q", "origin", "main")
+    forge.server.merge(4, commit)
+    forge.moved()
+    forge.work = Repo.clone(forge.remote.path, tmp_path / "fresh")
+    land(forge)
+    assert len(forge.server.bodies(4)) == 2
+    assert "Landed otherwise than shown" in forge.server.bodies(4)[1]
+
+
+def test_a_merge_after_another_one_is_no_news_by_itself(forge: Forge) -> None:
+    """Main moved, so the plan has another id; but what this pull request does is what it showed."""
+    land(forge)
+    forge.open(3, {"catalog/roles.yaml": ROLES_NOW.replace("roles:\n", f"roles:\n{CHAT}")})
+    forge.open(4, {"README.md": "x"})
+    assert forge.run("pr", "sweep") == 0
+    forge.merge(3)
+    forge.merge(4)
+    land(forge)
+    assert [len(forge.server.bodies(number)) for number in (3, 4)] == [1, 1]
 
 
 def test_a_merge_that_a_sweep_planned_again_is_not_told(forge: Forge) -> None:

@@ -12,7 +12,8 @@ commands:
   diff [BASE] [HEAD] what differs for the fleet since BASE, and why
   verify [REV]       whether a commit's generated/ is what its inputs need
   pr plan            what a branch does to the fleet once it is merged
-  pr comment|sweep   say so on the pull request; plan all open ones again
+  pr fetch|comment   bring open pull requests here; say on one what it does
+  pr sweep           plan all open pull requests again after main moved
   land               render the tip of main and push that as one commit
   inventory collect  read facts off machines into inventory/, or --check them
   explain [CODE]     what a diagnostic means and how to fix it

@@ -12,6 +12,7 @@ def pulls(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     _pull(commands, common)
     land = command(commands, common, "land", "land", "Render the tip of main and push the result as one commit.")
     _remote(land)
+    _target(land)
     _server(land)
 
 
@@ -25,15 +26,15 @@ def _pull(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
         kinds, common, "fetch", "pr_fetch", "Fetch the branch and all open pull requests as git objects; list them."
     )
     fetch.add_argument("--to", required=True, metavar="DIR", help="the folder for pulls.json")
-    fetch.add_argument("--number", type=int, metavar="N", help="the pull request to plan (default: the event's)")
     _remote(fetch)
+    fetch.add_argument("--number", type=int, metavar="N", help="the pull request to plan (default: the event's)")
     _server(fetch)
 
     plan = command(kinds, common, "plan", "pr_plan", "Plan the merge of a branch into main, in memory, and compare.")
     plan.add_argument("--base", metavar="REV", help="what it is merged into (default: the fetched one, else main)")
-    plan.add_argument("--head", metavar="REV", default="HEAD", help="the branch (default: the fetched one, else HEAD)")
+    plan.add_argument("--head", metavar="REV", help="the branch (default: the fetched one, else HEAD)")
     plan.add_argument("--to", metavar="DIR", help="write plan.json and comment.md there; pulls.json there is read")
-    plan.add_argument("--budget", type=int, default=60_000, metavar="BYTES", help="for the comment (default: 60000)")
+    _budget(plan)
 
     comment = command(kinds, common, "comment", "pr_comment", "Create or update the comment on the pull request.")
     comment.add_argument("--plan", required=True, metavar="DIR", help="the folder that `pr plan --to` wrote")
@@ -43,14 +44,30 @@ def _pull(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
 
     sweep = command(kinds, common, "sweep", "pr_sweep", "Plan all open pull requests again; update what changed.")
     sweep.add_argument("--status", action="store_true", help="post the commit status knaster/plan too")
-    sweep.add_argument("--budget", type=int, default=60_000, metavar="BYTES", help="for a comment (default: 60000)")
+    _budget(sweep)
     _remote(sweep)
+    _target(sweep)
     _server(sweep)
 
 
 def _remote(command: Parser) -> None:
     command.add_argument("--remote", default="origin", metavar="NAME", help="the git remote (default: origin)")
+
+
+def _target(command: Parser) -> None:
     command.add_argument("--target", default="main", metavar="BRANCH", help="the branch (default: main)")
+
+
+def _budget(command: Parser) -> None:
+    text = "for a comment (default: 60000); the verdict and the counts are always there"
+    command.add_argument("--budget", type=_bytes, default=60_000, metavar="BYTES", help=text)
+
+
+def _bytes(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
 
 
 def _server(command: Parser) -> None:

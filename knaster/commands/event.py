@@ -53,26 +53,26 @@ def _text(data: Mapping[str, Any], key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def read_text(path: str, bound: int, what: str) -> str:
-    """A regular file of at most `bound` bytes. Raises WorldError, which calls it `what`."""
+def read_text(path: str, bound: int, what: str, hint: str | None = None) -> str:
+    """A regular file of at most `bound` bytes. Raises WorldError, which calls it `what` and gives the `hint`."""
     try:
         found = load(path, bound)
     except OSError as error:
         raise WorldError(f"cannot read {what}: {error.strerror}") from error
     if not isinstance(found, bytes):
-        raise WorldError(f"cannot read {what}: {'it is not there' if found is None else found.reason}")
+        raise WorldError(f"cannot read {what}: {'it is not there' if found is None else found.reason}", hint)
     try:
         return found.decode("utf-8")
     except UnicodeDecodeError as error:
         raise WorldError(f"{what} is no UTF-8") from error
 
 
-def read_object(path: str, bound: int, what: str) -> dict[str, Any]:
-    """The JSON object in a file. Raises WorldError, which calls it `what`."""
+def read_object(path: str, bound: int, what: str, hint: str | None = None) -> dict[str, Any]:
+    """The JSON object in a file. Raises WorldError, which calls it `what` and gives the `hint`."""
     try:
-        data = json.loads(read_text(path, bound, what))
+        data = json.loads(read_text(path, bound, what, hint))
     except (ValueError, RecursionError) as error:
-        raise WorldError(f"{what} is no JSON") from error
+        raise WorldError(f"{what} is no JSON", hint) from error
     if not isinstance(data, dict):
-        raise WorldError(f"{what} is no JSON object")
+        raise WorldError(f"{what} is no JSON object", hint)
     return data

@@ -37,15 +37,26 @@ def text_of(args: argparse.Namespace, report: Report) -> str:
 
 def refuse_input_folders(args: argparse.Namespace) -> None:
     """Raises WorldError where ``-o`` names a file among the fleet's own: a report there would be an input."""
-    if args.output == "-":
-        return
-    target, root = real(args.output), real(args.directory)
+    if args.output != "-":
+        _refuse_inputs(args, args.output, "name a file outside of it, such as -o report.txt")
+
+
+def folder_for_results(args: argparse.Namespace, name: str) -> Path:
+    """The folder `name`, made if need be. Raises WorldError where that fails, or it is one of the fleet's own."""
+    _refuse_inputs(args, name, "name a folder outside of it, such as build/pull")
+    path = Path(name)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldError(f"cannot make the folder {name}: {error.strerror}", "name another one") from error
+    return path
+
+
+def _refuse_inputs(args: argparse.Namespace, name: str, hint: str) -> None:
+    target, root = real(name), real(args.directory)
     for folder in ("inventory", "catalog", "generated", "schemas"):
         if target.is_relative_to(real(root / folder)):
-            raise WorldError(
-                f"cannot write {args.output}: {folder}/ holds the fleet's own files, not results",
-                "name a file outside of it, such as -o report.txt",
-            )
+            raise WorldError(f"cannot write {name}: {folder}/ holds the fleet's own files, not results", hint)
 
 
 def real(path: str | Path) -> Path:

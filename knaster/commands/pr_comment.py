@@ -18,7 +18,8 @@ from knaster.reports import posted as report
 from knaster.reports.inert import inert
 
 PLAN, COMMENT, ALERT = "plan.json", "comment.md", "alert.md"
-"""What `pr plan` leaves in its folder; the last one may be missing."""
+"""What `pr plan` leaves in its folder; the last one is posted only when a result turns destructive."""
+_MAKE = "make it: knaster pr plan --to DIR"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,8 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
 def load(folder: Path) -> Wanted:
     """What a folder that `pr plan` wrote holds. Raises WorldError."""
-    data = read_object(str(folder / PLAN), 64 * MIB, str(folder / PLAN))
-    body = read_text(str(folder / COMMENT), MIB, str(folder / COMMENT))
+    data = read_object(str(folder / PLAN), 64 * MIB, str(folder / PLAN), _MAKE)
+    body = read_text(str(folder / COMMENT), MIB, str(folder / COMMENT), _MAKE)
     alert = folder / ALERT
     return wanted(data, body, read_text(str(alert), MIB, str(alert)) if alert.exists() else "")
 

@@ -13,7 +13,7 @@ from knaster.adapters import git
 from knaster.adapters.gitea import Denied
 from knaster.commands.event import event
 from knaster.commands.listed import NAME, Listed
-from knaster.commands.output import refuse_input_folders, show, write
+from knaster.commands.output import folder_for_results, refuse_input_folders, show, write
 from knaster.commands.pr_comment import notice
 from knaster.commands.server import connect
 from knaster.diagnostics import WorldError
@@ -23,6 +23,7 @@ from knaster.reports import pulls
 def run(args: argparse.Namespace) -> int:
     """Writes ``DIR/pulls.json`` (`knaster.commands.listed`)."""
     refuse_input_folders(args)
+    folder = folder_for_results(args, args.to)
     number = args.number or event().number
     if number is None:
         raise WorldError("which pull request?", "name it with --number N; in a job the event names it")
@@ -31,8 +32,6 @@ def run(args: argparse.Namespace) -> int:
     if number not in heads:
         raise WorldError(f"the head of pull request {number} could not be fetched", "was it deleted?")
     listed = Listed(seen.target, base, number, heads.pop(number), seen.url, dict(sorted(heads.items())))
-    folder = Path(args.to)
-    folder.mkdir(parents=True, exist_ok=True)
     write(str(folder / NAME), listed.text())
     show(args, pulls.fetched(listed.target, listed.base, listed.number, listed.head, len(listed.others)))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,28 +12,28 @@ from knaster.adapters import git
 from knaster.changes.claims import competing
 from knaster.commands import listed
 from knaster.commands.listed import Listed
-from knaster.commands.output import refuse_input_folders, show, write
+from knaster.commands.output import folder_for_results, refuse_input_folders, show, write
+from knaster.commands.pr_comment import ALERT, COMMENT, PLAN
 from knaster.commands.pulls import Pull, Target, plan_of
 from knaster.diagnostics import WorldError
 from knaster.reports import pulls
 from knaster.reports.comment import Links, comment, turning
-
-PLAN, COMMENT, ALERT = "plan.json", "comment.md", "alert.md"
-"""What `pr comment` reads; the last is posted only when a result turns destructive."""
 
 
 def run(args: argparse.Namespace) -> int:
     """1 when the merge is invalid. With ``--to DIR`` writes what `pr comment` posts."""
     refuse_input_folders(args)
     root = Path(args.directory)
-    found = listed.read(Path(args.to)) if args.to and not args.base else None
+    folder = folder_for_results(args, args.to) if args.to else None
+    named = args.base or args.head
+    found = listed.read(folder) if folder and not named else None
     target = _target(root, args.base, found)
-    pull = plan_of(target, git.resolve(root, found.head if found else args.head))
+    pull = plan_of(target, git.resolve(root, found.head if found else args.head or "HEAD"))
     if found and found.others:
         pull = replace(pull, plan=pull.plan.noted(_competitors(target, pull, found)))
     links = Links(found.url) if found and found.url else None
-    if args.to:
-        _leave(Path(args.to), pull, args.budget, links)
+    if folder:
+        _leave(folder, pull, args.budget, links)
     if args.format == "markdown":
         write(args.output, comment(pull.plan, args.budget, links=links))
     else:
@@ -54,12 +55,14 @@ def _competitors(target: Target, pull: Pull, found: Listed) -> tuple[str, ...]:
     """A sentence for each card, VM id or address that another open pull request wants too."""
     if not pull.wants:
         return ()
-    wanted = {number: plan_of(target, git.resolve(target.root, head)).wants for number, head in found.others.items()}
-    return competing({found.number: pull.wants, **wanted})[found.number]
+    wanted = {found.number: pull.wants}
+    for number, head in found.others.items():
+        with suppress(WorldError):  # theirs cannot be planned, which is no news here
+            wanted[number] = plan_of(target, git.resolve(target.root, head)).wants
+    return competing(wanted)[found.number]
 
 
 def _leave(folder: Path, pull: Pull, budget: int, links: Links | None) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     write(str(folder / PLAN), json.dumps(pulls.data(pull.plan), indent=2) + "\n")
     write(str(folder / COMMENT), comment(pull.plan, budget, links=links))
     write(str(folder / ALERT), turning(pull.plan))

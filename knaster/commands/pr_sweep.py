@@ -22,9 +22,10 @@ from knaster.commands.pulls import Pull, Target, plan_of
 from knaster.commands.server import connect, poster
 from knaster.commands.upsert import post_status, upsert
 from knaster.diagnostics import WorldError
-from knaster.posting import Poster, pending, shown, wanted
+from knaster.posting import Poster, Wanted, pending, shown, wanted
 from knaster.reports import pulls as reports
 from knaster.reports.comment import Links, comment, result_id, turning
+from knaster.reports.landing import SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,14 @@ class Sweep:
     default_branch: str
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a comment, and where it is."""
+
+    outcome: str
+    url: str
+
+
 def run(args: argparse.Namespace) -> int:
     """0 when every open pull request shows its result, whatever that is; 2 where one could not be told."""
     refuse_input_folders(args)
@@ -45,37 +54,55 @@ def run(args: argparse.Namespace) -> int:
         sweep = Sweep(gitea, poster(args), args.budget, args.status, event().default_branch)
         requests = {one.number: one for one in gitea.open_pulls() if one.base_ref == args.target}
         tip, heads = git.fetch_pulls(Path(args.directory), args.remote, args.target, tuple(requests))
+        for number in requests.keys() - heads.keys():
+            notice(f"the head of pull request {number} could not be fetched")
         target = Target(Path(args.directory), args.target, tip)
-        if args.status:
-            for head in dict.fromkeys(heads.values()):
-                _withdraw(sweep, target, head)
+        reached = [_withdraw(sweep, target, head) for head in dict.fromkeys(heads.values())]
         planned = _planned(target, heads)
         outcomes = {}
         for number, pull in planned.items():
             links = Links(requests[number].html_url.rpartition("/pulls/")[0])
             outcomes[number] = _tell(sweep, number, pull, links)
+            reached.append(_judge(sweep, number, pull, outcomes[number]))
     plans = {number: pull.plan for number, pull in planned.items()}
-    show(args, reports.swept(target.name, target.tip, plans, outcomes))
-    told = all(outcomes.values()) and planned.keys() == requests.keys()
-    return 0 if told else 2
-
-
-def _withdraw(sweep: Sweep, target: Target, head: str) -> None:
-    """Set the status of a head pending while it speaks of another tip, so that nobody merges on it."""
-    new = pending(target.name, target.tip, sweep.default_branch)
-    with _forgiven():
-        there = sweep.gitea.statuses(head).get(new.context)
-        if there is not None and target.tip[:12] not in there.description:
-            sweep.gitea.post_status(head, new.state, new.context, new.description)
+    words = {number: outcome.outcome for number, outcome in outcomes.items() if outcome}
+    show(args, reports.swept(target.name, target.tip, plans, words))
+    return 0 if all(reached) and all(outcomes.values()) and planned.keys() == requests.keys() else 2
 
 
 @contextmanager
-def _forgiven() -> Iterator[None]:
-    """A token that may not post a status is told on stderr, as `pr comment` does."""
+def _survived(what: str, result: list[bool]) -> Iterator[None]:
+    """What goes wrong with one pull request is told on stderr, and the others go on; a missing right is no failure."""
     try:
         yield
+        result.append(True)
     except Denied as refusal:
-        notice(f"the status was not posted: {refusal.message}", refusal.hint)
+        notice(f"{what}: {refusal.message}", refusal.hint)
+        result.append(True)
+    except WorldError as problem:
+        notice(f"{what}: {problem.message}", problem.hint)
+        result.append(False)
+
+
+def _withdraw(sweep: Sweep, target: Target, head: str) -> bool:
+    """Set the status of a head pending while it speaks of another tip, so that nobody merges on it."""
+    result: list[bool] = []
+    with _survived(f"the status of {head[:SHORT]} was not withdrawn", result):
+        new = pending(target.label, target.tip, sweep.default_branch)
+        there = sweep.gitea.statuses(head).get(new.context) if sweep.status else None
+        if there is not None and target.tip[:SHORT] not in there.description:
+            sweep.gitea.post_status(head, new.state, new.context, new.description)
+    return result[0]
+
+
+def _judge(sweep: Sweep, number: int, pull: Pull, told: Told | None) -> bool:
+    """Set the status of a head, unless its result is not the one to show any more."""
+    result: list[bool] = []
+    with _survived(f"the status of pull request {number} was not posted", result):
+        if sweep.status and (told is None or told.outcome != "yielded"):
+            want = _wanted(sweep, pull, None)
+            post_status(sweep.gitea, want, sweep.default_branch, told.url if told else "", pull.plan.base)
+    return result[0]
 
 
 def _planned(target: Target, heads: dict[int, str]) -> dict[int, Pull]:
@@ -90,22 +117,20 @@ def _planned(target: Target, heads: dict[int, str]) -> dict[int, Pull]:
     return {number: replace(pull, plan=pull.plan.noted(notes[number])) for number, pull in plans.items()}
 
 
-def _tell(sweep: Sweep, number: int, pull: Pull, links: Links) -> str:
-    """What became of the comment; "" where it could not be written."""
+def _tell(sweep: Sweep, number: int, pull: Pull, links: Links) -> Told | None:
+    """What became of the comment; None where it could not be written."""
     plan = pull.plan
-    body = comment(plan, sweep.budget, links=links)
-    want = wanted(reports.data(plan), body, turning(plan))
     try:
         there = shown(plan.target, sweep.gitea.comments(number), sweep.poster)
         if there and (there.marker.head, there.marker.result) == (plan.head, result_id(plan)):
-            outcome, url = "unchanged", there.url
-        else:
-            posted = upsert(sweep.gitea, number, want, sweep.poster)
-            outcome, url = posted.outcome, posted.url
-        if sweep.status and outcome != "yielded":
-            with _forgiven():
-                post_status(sweep.gitea, want, sweep.default_branch, url, plan.base)
+            return Told("unchanged", there.url)
+        posted = upsert(sweep.gitea, number, _wanted(sweep, pull, links), sweep.poster)
+        return Told(posted.outcome, posted.url)
     except WorldError as problem:
         notice(f"pull request {number} could not be told: {problem.message}", problem.hint)
-        return ""
-    return outcome
+        return None
+
+
+def _wanted(sweep: Sweep, pull: Pull, links: Links | None) -> Wanted:
+    body = comment(pull.plan, sweep.budget, links=links)
+    return wanted(reports.data(pull.plan), body, turning(pull.plan))

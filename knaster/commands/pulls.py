@@ -29,6 +29,12 @@ class Target:
     tip: str
 
     @cached_property
+    def label(self) -> str:
+        """What keeps comments and statuses apart: the branch, and the folder of a fleet that is not at the top."""
+        folder = git.prefix(self.root).rstrip("/")
+        return f"{self.name}:{folder}" if folder else self.name
+
+    @cached_property
     def line(self) -> Mainline:
         """The first-parent line that ends at the tip."""
         return Mainline(git.History(self.root), self.tip)
@@ -80,7 +86,7 @@ def plan_of(target: Target, head: str) -> Pull:
     files = git.read(target.root, target.tip if conflicts else merged.tree)
     after = before if conflicts else evaluate(files, target.line.in_force, like=before)
     problems: tuple[Diagnostic, ...] = tuple(_conflict(path, target.name) for path in conflicts)
-    plan = PullPlan(target.name, target.tip, head, compared, notes=_notes(target, compared))
+    plan = PullPlan(target.label, target.tip, head, compared, notes=_notes(target, compared))
     if not conflicts and after.ok:
         emptied = vanished(target.guest_lists, after.documents)
         problems = (*((emptied,) if emptied else ()), *_edited(target, merged, head, after))

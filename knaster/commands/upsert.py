@@ -56,7 +56,7 @@ def post_status(gitea: Gitea, plan: Wanted, default_branch: str, url: str, tip: 
         there = gitea.statuses(plan.head).get(new.context)
     except (Denied, Temporary):
         there = None
-    if there and (there.state, there.description, there.target_url) == (new.state, new.description, new.target_url):
+    if there and (there.state, there.description) == (new.state, new.description):  # two pull requests may share a head
         return False
     gitea.post_status(plan.head, new.state, new.context, new.description, new.target_url)
     return True

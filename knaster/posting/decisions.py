@@ -34,7 +34,7 @@ def decide(plan: Wanted, pull: Request, comments: Collection[Remark], poster: Po
         return Step("alert", body=_alert(plan, first.html_url))
     if not _same(first.body, plan.body):
         return Step("edit", first.id, plan.body, first.html_url)
-    for extra in (*own[1:], *alerts[1:]):
+    for extra in (*own[1:], *alerts[1:], *_of_other_branches(plan, pull, comments, poster)):
         return Step("delete", extra.id, url=first.html_url)
     return Step("done", first.id, url=first.html_url)
 
@@ -83,6 +83,19 @@ def _ours(mark: str, comments: Iterable[Remark], poster: Poster) -> list[Remark]
     return sorted(ours, key=lambda item: item.id)
 
 
+def branch(target: str) -> str:
+    """The branch of a target, which may name a folder too (``main:lab``)."""
+    return target.partition(":")[0]
+
+
+def _of_other_branches(plan: Wanted, pull: Request, comments: Iterable[Remark], poster: Poster) -> list[Remark]:
+    """What we said before the pull request was aimed at the branch that it is aimed at now."""
+    if branch(plan.target) != pull.base_ref:
+        return []
+    told = ((item, read_marker(item.body)) for item in comments if poster.wrote(item))
+    return [item for item, marker in told if marker is not None and branch(marker.target) != pull.base_ref]
+
+
 def _leave(plan: Wanted, own: list[Remark], why: str) -> Step:
     """Write nothing; take back what this very run has just created beside an older comment of ours."""
     for item in own[1:]:
@@ -95,7 +108,7 @@ def _leave(plan: Wanted, own: list[Remark], why: str) -> Step:
 def _overtaken(plan: Wanted, pull: Request, first: Remark) -> Step | None:
     """The same head is already shown merged with the base's tip of now, and this plan is for an older tip."""
     told = read_marker(first.body)
-    if told is None or plan.target != pull.base_ref or plan.base == pull.base_sha:
+    if told is None or branch(plan.target) != pull.base_ref or plan.base == pull.base_sha:
         return None
     if (told.head, told.base) != (plan.head, pull.base_sha):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from knaster.diagnostics import Diagnostic
@@ -14,13 +15,17 @@ SHORT = 12
 """How many digits of a SHA or plan id people read."""
 
 
-TRAILER = "Knaster-Source: "
-"""What tells a landing commit from others."""
+_LANDING = re.compile(r"(?s)(?:.*\n)?\nKnaster-Source: [0-9a-f]{40,64}\nKnaster-Plan: [0-9a-f]{64}\s*")
 
 
 def message(source: str, plan_id: str) -> str:
     """The message of the commit that lands the generation of `source`, with its two trailers."""
-    return f"Render generated/ for {source[:SHORT]}\n\n{TRAILER}{source}\nKnaster-Plan: {plan_id}\n"
+    return f"Render generated/ for {source[:SHORT]}\n\nKnaster-Source: {source}\nKnaster-Plan: {plan_id}\n"
+
+
+def is_landing(text: str) -> bool:
+    """Whether a commit's message ends with the two trailers of a landing; anybody may write such a message."""
+    return _LANDING.fullmatch(text) is not None
 
 
 def verified(sha: str, evaluation: Evaluation, findings: tuple[Diagnostic, ...]) -> Report:

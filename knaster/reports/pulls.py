@@ -16,6 +16,7 @@ from knaster.reports.landing import SHORT
 
 VERSION = 1
 """Of the layout of ``plan.json``."""
+_WORSE = 3
 
 
 def fetched(target: str, base: str, number: int, head: str, others: int) -> Report:
@@ -96,18 +97,31 @@ def swept(target: str, tip: str, plans: Mapping[int, PullPlan], outcomes: Mappin
 
 
 def _standing(plan: PullPlan) -> Iterator[Line]:
-    """How the fleet stands failures with the merge, and how without it where that differs."""
+    """How the fleet stands failures with the merge, and where it stands them worse than without."""
     before, after = plan.failures_before, plan.failures_after
-    if after is not None:
-        nodes = _survived(plan.target, "node", after.nodes, before.nodes if before else None)
-        cards = _survived(plan.target, "card", after.cards, before.cards if before else None)
-        yield Line(f"survives {nodes} and {cards}")
+    if after is None or not plan.ok:
+        return
+    nodes = _survived("node", after.nodes, before.nodes if before else None)
+    cards = _survived("card", after.cards, before.cards if before else None)
+    yield Line(f"survives {nodes} and {cards}{_worse(before, after)}")
 
 
-def _survived(target: str, noun: str, now: Survival, then: Survival | None) -> str:
+def _survived(noun: str, now: Survival, then: Survival | None) -> str:
     differs = then is not None and (then.survived, then.total) != (now.survived, now.total)
-    before = f" ({target}: {then.survived})" if then and differs else ""
+    before = f" (before: {then.survived} of {then.total})" if then and differs else ""
     return f"{now.survived} of {plural(now.total, f'{noun} failure')}{before}"
+
+
+def _worse(before: Failures | None, after: Failures) -> str:
+    if before is None:
+        return ""
+    told = [
+        f"; losing {name} now drops {', '.join(new)}"
+        for now, then in ((after.nodes, before.nodes), (after.cards, before.cards))
+        for name, roles in now.drops.items()
+        if (new := sorted(set(roles) - set(then.drops.get(name, ()))))
+    ]
+    return "".join(told[:_WORSE]) + (f"; so do {len(told) - _WORSE} more" if len(told) > _WORSE else "")
 
 
 def _failures(failures: Failures | None) -> dict[str, Any] | None:

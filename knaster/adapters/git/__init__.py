@@ -4,7 +4,16 @@ Outside a repository nothing of git is needed: neither the package nor the execu
 fleet, which may lie below the top of its repository; paths are relative to it.
 """
 
-from knaster.adapters.git.commits import current_branch, is_ancestor, is_shallow, merge_base, message, parents, resolve
+from knaster.adapters.git.commits import (
+    current_branch,
+    is_ancestor,
+    is_shallow,
+    merge_base,
+    message,
+    parents,
+    prefix,
+    resolve,
+)
 from knaster.adapters.git.history import History
 from knaster.adapters.git.landing import commit, with_generated
 from knaster.adapters.git.lines import fork_point, main_branch
@@ -33,6 +42,7 @@ __all__ = [
     "merge_base",
     "message",
     "parents",
+    "prefix",
     "push",
     "read",
     "read_many",

@@ -46,6 +46,11 @@ def find(root: Path, rev: str) -> str | None:
     return None
 
 
+def prefix(root: Path) -> str:
+    """Where `root` is below the top of its repository (``lab/``); "" at the top."""
+    return line(root, "rev-parse", "--show-prefix")
+
+
 def is_shallow(root: Path) -> bool:
     """Whether history ends somewhere because the clone was made so."""
     return line(root, "rev-parse", "--is-shallow-repository") == "true"

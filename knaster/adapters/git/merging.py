@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import relpath
+from tempfile import TemporaryDirectory
 
-from knaster.adapters.git.commits import is_shallow, resolve
+from knaster.adapters.git.commits import is_shallow, prefix, resolve
 from knaster.adapters.git.runner import line, run
 from knaster.adapters.git.telling import UNSHALLOW, failure
 from knaster.diagnostics import WorldError
 
-_AS_A_SERVER = ("-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict")
+_AS_A_SERVER = (
+    *("-c", "merge.renames=true"),
+    *("-c", "merge.directoryRenames=conflict"),
+    *("-c", "merge.default=text"),
+    *("-c", f"core.attributesFile={os.devnull}"),
+)
 """Git's own defaults, whatever a person has set: the server merges with these."""
 
 
@@ -29,11 +37,19 @@ def merge(root: Path, base: str, head: str) -> Merged:
         WorldError: there is no such commit, the histories have nothing in common, or git is older than 2.38.
     """
     ours, theirs = resolve(root, base), resolve(root, head)
-    answer = run(root, *_AS_A_SERVER, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    store = line(root, "rev-parse", "--absolute-git-dir")
+    with TemporaryDirectory() as nothing:  # no .gitattributes of what happens to be checked out has a say
+        place = (f"--git-dir={store}", f"--work-tree={nothing}", *_AS_A_SERVER)
+        answer = run(Path(nothing), *place, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     if answer.status not in (0, 1):
         raise _not_merged(root, base, head, answer.complaint, answer.status)
     tree, *paths = answer.output.decode("utf-8", "surrogateescape").split("\0")
-    return Merged(tree, tuple(sorted({path for path in paths if path})))
+    folder = prefix(root)
+    return Merged(tree, tuple(sorted({_seen_from(folder, path) for path in paths if path})))
+
+
+def _seen_from(folder: str, path: str) -> str:
+    return relpath(f"/{path}", f"/{folder}") if folder else path
 
 
 def _not_merged(root: Path, base: str, head: str, complaint: str, status: int) -> WorldError:

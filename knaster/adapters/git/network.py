@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 from knaster.adapters.git.commits import resolve
 from knaster.adapters.git.runner import Answer, run
@@ -22,6 +23,9 @@ _ALLOW = "let this user push generated/** in the protection of the branch (unpro
 _CHECK = "check the address, the network, and the credentials that git is set up with"
 
 
+_OWN = "refs/knaster"
+
+
 def fetch(root: Path, remote: str, branch: str) -> str:
     """Fetch the tip of a branch, with its history as far as this clone has any, and return its SHA.
 
@@ -35,20 +39,25 @@ def fetch(root: Path, remote: str, branch: str) -> str:
 
 def fetch_reference(root: Path, remote: str, reference: str) -> str:
     """The same for a full name of a reference (``refs/pull/7/head``)."""
-    answer = _fetched(root, remote, refspecs=(_checked(root, reference),))
-    if answer.status != 0:
-        raise _failed(f"{_short(reference)} could not be fetched", answer)
-    return resolve(root, "FETCH_HEAD")
+    return fetch_references(root, remote, reference)[reference]
 
 
-def fetch_references(root: Path, remote: str, *refspecs: str) -> None:
-    """Fetch what each refspec (``+refs/pull/7/head:refs/knaster/pull/7``) names, all or nothing. Raises as `fetch`."""
-    for refspec in refspecs:
-        for reference in refspec.removeprefix("+").split(":"):
-            _checked(root, reference)
-    answer = _fetched(root, remote, "--no-write-fetch-head", refspecs=refspecs)
-    if answer.status != 0:
-        raise _failed(f"{_short(refspecs[0])} could not be fetched", answer)
+def fetch_references(root: Path, remote: str, *references: str) -> dict[str, str]:
+    """The SHA of each reference, by its full name; all of them or none. Raises as `fetch`.
+
+    They pass through names of this run's own: whoever else fetches here meanwhile (an editor, another run) writes
+    FETCH_HEAD too, and what stood there would be somebody else's.
+    """
+    own = f"{_OWN}/{uuid4().hex}"
+    kept = {_checked(root, reference): f"{own}/{number}" for number, reference in enumerate(references)}
+    refspecs = tuple(f"+{reference}:{name}" for reference, name in kept.items())
+    try:
+        answer = _fetched(root, remote, "--no-write-fetch-head", refspecs=refspecs)
+        if answer.status != 0:
+            raise _failed(f"{_short(references[0])} could not be fetched", answer)
+        return {reference: resolve(root, name) for reference, name in kept.items()}
+    finally:
+        run(root, "update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in kept.values()).encode())
 
 
 def push(root: Path, remote: str, sha: str, branch: str) -> bool:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from knaster.adapters.git.commits import resolve
-from knaster.adapters.git.network import fetch, fetch_references
+from knaster.adapters.git.network import fetch_references
 from knaster.diagnostics import WorldError
-
-_KEPT = "refs/knaster/pull"
 
 
 def fetch_pulls(root: Path, remote: str, branch: str, numbers: Collection[int]) -> tuple[str, dict[int, str]]:
@@ -18,16 +16,12 @@ def fetch_pulls(root: Path, remote: str, branch: str, numbers: Collection[int]) 
     Raises:
         WorldError: there is no such branch, or the remote cannot be reached.
     """
-    tip = fetch(root, remote, branch)
-    wanted = {number: f"+refs/pull/{number}/head:{_KEPT}/{number}" for number in numbers}
-    if not wanted:
-        return tip, {}
+    target, heads = f"refs/heads/{branch}", {f"refs/pull/{number}/head": number for number in numbers}
     try:
-        fetch_references(root, remote, *wanted.values())
-    except WorldError:  # one of them may be gone, which fails all
-        for number, reference in tuple(wanted.items()):
-            try:
-                fetch_references(root, remote, reference)
-            except WorldError:
-                del wanted[number]
-    return tip, {number: resolve(root, f"{_KEPT}/{number}") for number in wanted}
+        found = fetch_references(root, remote, target, *heads)
+    except WorldError:  # one that is gone fails all
+        found = fetch_references(root, remote, target)
+        for reference in heads:
+            with suppress(WorldError):
+                found |= fetch_references(root, remote, reference)
+    return found[target], {number: found[reference] for reference, number in heads.items() if reference in found}
