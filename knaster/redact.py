@@ -6,6 +6,8 @@ Every pattern is anchored and bounded, so that a hostile text of any size costs 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 MASK = "[redacted]"
 
@@ -99,6 +101,24 @@ def redact(text: str) -> str:
     for pattern, mask in _rules(text):
         text = pattern.sub(mask, text)
     return text
+
+
+def masked(value: Any) -> Any:
+    """Parsed data with every text in it redacted, and what a flag before it in a list asks for (``--api-key``).
+
+    Before data is written as one text: there, what stands between two values can hide a secret's beginning.
+    """
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(str(key)): masked(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        flags = [item if isinstance(item, str) else "" for item in ("", *value)]
+        return [
+            MASK if isinstance(item, str) and secret_argument(flag, item) else masked(item)
+            for flag, item in zip(flags, value, strict=False)
+        ]
+    return value
 
 
 def looks_secret(text: str) -> bool:

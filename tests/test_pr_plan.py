@@ -359,6 +359,28 @@ def test_a_list_that_fetch_did_not_write_is_refused(tmp_path: Path, capsys: Capt
     assert "pulls.json" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'args: ["--api-key", "Xq7hunter2hunter2zz"]',
+        'args: ["-x", "it is\\nghp_Xq7hunter2hunter2zzABCDEFGH456789"]',
+        "description: |\n      To fetch the model use\n      hf_Xq7hunter2hunter2zzABCD12345678",
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_no_secret_is_shown(tmp_path: Path, capsys: Capture, text: str, form: str) -> None:
+    """Neither a diagnostic nor the list of edits shows the value, of a whole new model or of one line."""
+    _, work = remote_and_clone(tmp_path, files())
+    other = f"  other:\n    kind: llm\n    vram_gb: 1\n    engines: [llamacpp]\n    {text}\n"
+    branch(work, "topic", {"catalog/models.yaml": MODELS.replace("  qwen3-14b: {", f"{other}  qwen3-14b: {{")})
+    out = tmp_path / "out"
+    main(["-C", str(work.path), "--format", form, "pr", "plan", "--base", "origin/main", "--to", str(out)])
+    main(["-C", str(work.path), "--format", form, "diff", "origin/main", "HEAD"])
+    shown = capsys.readouterr().out + "".join(path.read_text() for path in out.iterdir())
+    assert "models.other" in shown
+    assert "hunter2" not in shown
+
+
 def test_a_branch_named_like_a_command_is_only_a_name(tmp_path: Path, capsys: Capture) -> None:
     """Case A15."""
     _, work = remote_and_clone(tmp_path, files())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from knaster.commands.output import folder_for_results, refuse_input_folders, sh
 from knaster.commands.pr_comment import ALERT, COMMENT, PLAN
 from knaster.commands.pulls import Pull, Target, plan_of
 from knaster.diagnostics import WorldError
-from knaster.reports import pulls
+from knaster.reports import json, pulls
 from knaster.reports.comment import Links, comment, turning
 
 
@@ -63,6 +62,6 @@ def _competitors(target: Target, pull: Pull, found: Listed) -> tuple[str, ...]:
 
 
 def _leave(folder: Path, pull: Pull, budget: int, links: Links | None) -> None:
-    write(str(folder / PLAN), json.dumps(pulls.data(pull.plan), indent=2) + "\n")
+    write(str(folder / PLAN), json.render(pulls.planned(pull.plan, pull.files)))
     write(str(folder / COMMENT), comment(pull.plan, budget, links=links))
     write(str(folder / ALERT), turning(pull.plan))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Severity
-from knaster.redact import redact
+from knaster.redact import masked
 from knaster.reports.blocks import Report, Style
 
 _PLAIN = Style()
@@ -17,7 +17,7 @@ def render(report: Report, style: Style = _PLAIN) -> str:
     data = dict(report.data)
     if style.quiet and "diagnostics" in data:
         data["diagnostics"] = [item for item in data["diagnostics"] if item["severity"] == Severity.ERROR]
-    return json.dumps(_masked(data), indent=2, ensure_ascii=True) + "\n"
+    return json.dumps(masked(data), indent=2, ensure_ascii=True) + "\n"
 
 
 def diagnostic(item: Diagnostic) -> dict[str, Any]:
@@ -37,12 +37,3 @@ def _place(place: Place | None) -> dict[str, Any]:
         return {"file": None, "line": None, "column": None}
     return {"file": place.file, "line": place.line or None, "column": place.column or None}
 
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {key: _masked(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_masked(item) for item in value]
-    return value

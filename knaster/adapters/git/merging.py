@@ -40,7 +40,8 @@ def merge(root: Path, base: str, head: str) -> Merged:
     store = line(root, "rev-parse", "--absolute-git-dir")
     with TemporaryDirectory() as nothing:  # no .gitattributes of what happens to be checked out has a say
         place = (f"--git-dir={store}", f"--work-tree={nothing}", *_AS_A_SERVER)
-        answer = run(Path(nothing), *place, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        command = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        answer = run(Path(nothing), *place, *command)
     if answer.status not in (0, 1):
         raise _not_merged(root, base, head, answer.complaint, answer.status)
     tree, *paths = answer.output.decode("utf-8", "surrogateescape").split("\0")
