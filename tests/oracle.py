@@ -137,7 +137,7 @@ def _identity(gpu: Gpu) -> str:
 def _records(world: World, node: Node, gpu: Gpu) -> list[Assignment]:
     """What `current` says of this very card: known by uuid (in any node), else by PCI address and id, else by index.
 
-    A record without an identity means what it says, node and index.
+    A record without an identity means what it says, node and index, unless another record is sure of that card.
     """
     records = [one for one in (world.current.assignments if world.current else ()) if one.gpu_index is not None]
     plain = [one for one in records if one.card is None and (one.node, one.gpu_index) == (node.name, gpu.index)]
@@ -145,7 +145,7 @@ def _records(world: World, node: Node, gpu: Gpu) -> list[Assignment]:
         here = [one for one in records if name == gpu.uuid or one.node == node.name]
         found = [one for one in here if name is not None and one.card == name]
         if found:
-            return found + plain
+            return found + plain if name == f"index:{gpu.index}" else found
     return plain
 
 
