@@ -48,7 +48,10 @@ DOORS = {
 
 IO = frozenset({"os", "subprocess", "shutil", "tempfile", "socket", "urllib", "http", "io", "fcntl", "glob"})
 ROOMS_WITH_IO = ("adapters", "commands", "cli", "arguments", "__main__")
-MAY_READ = {"schema.validator": "the schemas are files of the package"}
+MAY_READ = {
+    "schema.validator": "the schemas are files of the package",
+    "renderers.module": "so is the OpenTofu module",
+}
 
 
 def name(path: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-GENERATED = ("placement", "proxmox", "registry", "tfvars", "manifest")
+GENERATED = ("placement", "proxmox", "registry", "tfvars", "moved", "exclude", "manifest")
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from knaster import document, schema
 from knaster.document.emitter import dump
 from knaster.placement.result import Assignment, DisabledGpu, PlacementPlan, Reason, Unplaced
-from knaster.renderers import KINDS, RENDERERS, documents, placement_from, render
+from knaster.renderers import KINDS, RENDERERS, TEXTS, documents, placement_from, render
 from knaster.renderers.known import HEAD
 from knaster.renderers.placement import placement
 from tests.builders import gpu, gpu_vm, node
@@ -37,7 +37,8 @@ def every(value: Any) -> list[Any]:
 
 
 def test_the_files() -> None:
-    assert list(texts()) == ["manifest.json", "placement.yaml", "proxmox.yaml", "registry.yaml", VARIABLES]
+    assert list(texts()) == sorted({*KINDS, *(path for some in TEXTS for path in some())})
+    assert {"manifest.json", "placement.yaml", "proxmox.yaml", "registry.yaml", VARIABLES} < set(texts())
     assert {path for path, _ in RENDERERS} | {"manifest.json"} == set(KINDS)
 
 
@@ -157,7 +158,9 @@ def test_two_changes_of_different_things_never_touch_the_same_line_of_a_file() -
     ]
     lines = [text["proxmox.yaml"].splitlines() for text in (base, sized)]
     assert [(old.strip(), new.strip()) for old, new in zip(*lines, strict=True) if old != new] == [
-        ("memory_mib: 12288", "memory_mib: 16384")
+        ("guests_mib: 20480", "guests_mib: 24576"),
+        ("free_mib: 12288", "free_mib: 8192"),
+        ("memory_mib: 12288", "memory_mib: 16384"),
     ]
 
 

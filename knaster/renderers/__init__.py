@@ -1,6 +1,7 @@
 """Plan to files, in two steps: `documents` makes the data of each file, `render` the text of all of them. Pure.
 
-A new generated file is one function, one line in `RENDERERS` and one in `KINDS`, and its schema.
+A new generated file is one function, one line in `RENDERERS` and one in `KINDS`, and its schema. A file that no input
+changes is a text of `TEXTS` and has neither.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from knaster.planned import Planned
 from knaster.renderers.known import HEAD, Data
+from knaster.renderers.module import module_texts
 from knaster.renderers.manifest import digest, manifest, recorded
 from knaster.renderers.placement import placement, placement_from
 from knaster.renderers.proxmox import proxmox
 from knaster.renderers.registry import registry
-from knaster.renderers.tofu import tfvars
+from knaster.renderers.tofu import excluded, moved, tfvars
 
 if TYPE_CHECKING:
     from knaster.schema import Kind
 
-__all__ = ["KINDS", "MANIFEST", "RENDERERS", "digest", "documents", "placement_from", "recorded", "render"]
+__all__ = ["KINDS", "MANIFEST", "RENDERERS", "TEXTS", "digest", "documents", "placement_from", "recorded", "render"]
 
 MANIFEST = "manifest.json"
 
@@ -28,6 +30,8 @@ RENDERERS: tuple[tuple[str, Callable[[Planned], Data]], ...] = (
     ("proxmox.yaml", proxmox),
     ("registry.yaml", registry),
     ("tofu/knaster.auto.tfvars.json", tfvars),
+    ("tofu/fleet/moved.tf.json", moved),
+    ("tofu/down.exclude", excluded),
 )
 """Path relative to ``generated/``, and the function that makes its data."""
 
@@ -36,9 +40,14 @@ KINDS: Mapping[str, Kind] = {
     "proxmox.yaml": "proxmox",
     "registry.yaml": "registry",
     "tofu/knaster.auto.tfvars.json": "tfvars",
+    "tofu/fleet/moved.tf.json": "moved",
+    "tofu/down.exclude": "exclude",
     MANIFEST: "manifest",
 }
 """The schema of each generated file."""
+
+TEXTS: tuple[Callable[[], Mapping[str, str]], ...] = (module_texts,)
+"""Texts that no input changes, by path relative to ``generated/``."""
 
 
 def documents(planned: Planned) -> dict[str, Data]:
@@ -48,8 +57,19 @@ def documents(planned: Planned) -> dict[str, Data]:
 
 def render(documents: Mapping[str, Mapping[str, Any]], *, input_digest: str, version: str) -> dict[str, str]:
     """The text of every generated file, the manifest included, sorted by path."""
+    files = {path: _text(path, data) for path, data in documents.items()}
+    for texts in TEXTS:
+        files.update(texts())
+    files[MANIFEST] = _text(MANIFEST, manifest(files, input_digest=input_digest, version=version))
+    return dict(sorted(files.items()))
+
+
+def _text(path: str, data: Mapping[str, Any]) -> str:
+    """Data in the form that the file's readers take: JSON, addresses one a line, or YAML."""
     from knaster.document.emitter import dump, dump_json  # start-up budget
 
-    files = {path: dump_json(data) if path.endswith(".json") else dump(data, HEAD) for path, data in documents.items()}
-    files[MANIFEST] = dump_json(manifest(files, input_digest=input_digest, version=version))
-    return dict(sorted(files.items()))
+    if path.endswith(".json"):
+        return dump_json(data)
+    if path.endswith(".exclude"):
+        return "".join(f"{line}\n" for line in (*(f"# {line}" for line in HEAD.splitlines()), *data["addresses"]))
+    return dump(data, HEAD)
