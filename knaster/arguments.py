@@ -23,6 +23,7 @@ commands:
   placement plan     which role runs on which card, and why
   render             write generated/ from them; --check compares instead
   inventory collect  read facts off machines into inventory/, or --check them
+  tofu gate PLAN     may this OpenTofu plan (as JSON) be applied, and what it does
   explain [CODE]     what a diagnostic means and how to fix it
 options, before or after the command:
   -C DIR           the repository to work on (default: this folder)
@@ -42,7 +43,7 @@ exit status: 0 yes, 1 no (an error, or not up to date), 2 could not tell
 
 _DEFAULTS = {"directory": ".", "format": "text", "output": "-", "quiet": False, "verbose": False, "color": "auto"}
 
-_PARTS = {"plan": "placement plan", "collect": "inventory collect"}
+_PARTS = {"plan": "placement plan", "collect": "inventory collect", "gate": "tofu gate"}
 """What people call a command by."""
 
 
@@ -117,6 +118,12 @@ def _parser() -> Parser:
     _collect(
         _command(kinds, common, "collect", "Read the facts of machines into their profiles (-o, --all), or print one.")
     )
+
+    tofu = _command(commands, common, "tofu", "OpenTofu and the generated module.")
+    kinds = tofu.add_subparsers(prog="knaster tofu", metavar="gate", required=True, parser_class=Parser)
+    gate = _command(kinds, common, "gate", "Say what a plan does; 1 where it must not be applied.")
+    gate.set_defaults(module="tofu")
+    gate.add_argument("plan", metavar="PLAN.json", help="what `tofu show -json PLAN` prints; - is standard input")
 
     explain = _command(commands, common, "explain", "Explain a diagnostic code; without one, list all codes.")
     explain.set_defaults(module="explain")

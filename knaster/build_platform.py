@@ -76,8 +76,8 @@ def _gpu_vm(data: Data) -> GpuVm:
 
 def _override(data: Data) -> VmOverride:
     whole = {key: int(data[key]) for key in ("vmid", "cores", "disk_gb") if key in data}
-    texts = {key: data[key] for key in ("address", "storage", "driver_generation") if key in data}
-    return VmOverride(memory_gb=data.get("memory_gb"), **texts, **whole)
+    given: dict[str, Any] = {**data, **whole}
+    return VmOverride(**given)
 
 
 def _driver(name: str, data: Data) -> Driver:

@@ -24,6 +24,7 @@ from knaster.placement.explain import Line, explain
 from knaster.placement.failure import Change, after, without
 from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned
+from knaster.renderers import contract
 from knaster.version import __version__
 
 PLACEMENT_FILE = "generated/placement.yaml"
@@ -139,7 +140,7 @@ def _plan(cluster: Cluster, current: PlacementPlan | None) -> Planned | None:
 
 
 def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
-    """Every output against its schema, in the same run: a mismatch is ours, never the user's."""
+    """Every output against its schema, and against the module that reads it: a mismatch is ours, never the user's."""
     return [
         Diagnostic(
             "internal-output",
@@ -149,4 +150,12 @@ def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
         )
         for path, data in documents.items()
         for problem in schema.check(renderers.KINDS[path], f"generated/{path}", data)
+    ] + [
+        Diagnostic(
+            "internal-output",
+            f"{_BUG} generated/{renderers.TFVARS} does not fit the variables of the OpenTofu module: {problem}",
+            Place(f"generated/{renderers.TFVARS}"),
+            hint="report it with the inputs that caused it; nothing was written",
+        )
+        for problem in contract.broken(documents[renderers.TFVARS])
     ]

@@ -26,6 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("filenames",),
     ("loader",),
     ("pipeline",),
+    ("gate",),
     ("inventory",),
     ("reports",),
     ("api",),
@@ -51,6 +52,7 @@ ROOMS_WITH_IO = ("adapters", "commands", "cli", "arguments", "__main__")
 MAY_READ = {
     "schema.validator": "the schemas are files of the package",
     "renderers.module": "so is the OpenTofu module",
+    "renderers.scrape": "so is the scrape configuration",
 }
 
 

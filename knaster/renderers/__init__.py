@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from knaster.planned import Planned
 from knaster.renderers.known import HEAD, Data
-from knaster.renderers.module import module_texts
 from knaster.renderers.manifest import digest, manifest, recorded
+from knaster.renderers.module import module_texts
 from knaster.renderers.placement import placement, placement_from
 from knaster.renderers.proxmox import proxmox
 from knaster.renderers.registry import registry
@@ -21,15 +21,27 @@ from knaster.renderers.tofu import excluded, moved, tfvars
 if TYPE_CHECKING:
     from knaster.schema import Kind
 
-__all__ = ["KINDS", "MANIFEST", "RENDERERS", "TEXTS", "digest", "documents", "placement_from", "recorded", "render"]
+__all__ = [
+    "KINDS",
+    "MANIFEST",
+    "RENDERERS",
+    "TEXTS",
+    "TFVARS",
+    "digest",
+    "documents",
+    "placement_from",
+    "recorded",
+    "render",
+]
 
 MANIFEST = "manifest.json"
+TFVARS = "tofu/knaster.auto.tfvars.json"
 
 RENDERERS: tuple[tuple[str, Callable[[Planned], Data]], ...] = (
     ("placement.yaml", placement),
     ("proxmox.yaml", proxmox),
     ("registry.yaml", registry),
-    ("tofu/knaster.auto.tfvars.json", tfvars),
+    (TFVARS, tfvars),
     ("tofu/fleet/moved.tf.json", moved),
     ("tofu/down.exclude", excluded),
 )
@@ -39,7 +51,7 @@ KINDS: Mapping[str, Kind] = {
     "placement.yaml": "placement",
     "proxmox.yaml": "proxmox",
     "registry.yaml": "registry",
-    "tofu/knaster.auto.tfvars.json": "tfvars",
+    TFVARS: "tfvars",
     "tofu/fleet/moved.tf.json": "moved",
     "tofu/down.exclude": "exclude",
     MANIFEST: "manifest",

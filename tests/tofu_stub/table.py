@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_TABLE = Path(__file__).with_name("schema.txt")
+
 
 @dataclass
 class Part:
@@ -38,11 +40,11 @@ class Part:
         return {part.name: [] if part.is_block else None for part in self.parts}
 
 
-def read(path: Path = Path(__file__).with_name("schema.txt")) -> dict[str, Part]:
+def read() -> dict[str, Part]:
     """The resources and the provider's own configuration by name."""
     top = Part("", "", frozenset())
     open_parts = [top]
-    for line in path.read_text("utf-8").splitlines():
+    for line in _TABLE.read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
         depth = (len(line) - len(line.lstrip())) // 2
