@@ -19,7 +19,7 @@ _LONGEST = 63
 _RESERVED = frozenset({"all", "ungrouped", "localhost", "guests", "workstations"})
 """Hosts and groups of an Ansible inventory share their names; these have a meaning there or are groups of ours."""
 
-_OUR_GROUPS = frozenset({"pve_gpu_hosts", "pve_kiosk"})
+_OUR_GROUPS = frozenset({"bare_hosts", "gpu_vms", "lxc_guests", "pve_gpu_hosts", "pve_hosts", "pve_kiosk"})
 
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:

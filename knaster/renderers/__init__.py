@@ -10,12 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from knaster.planned import Planned
+from knaster.renderers.ansible import hosts
 from knaster.renderers.known import HEAD, Data
+from knaster.renderers.litellm import litellm
 from knaster.renderers.manifest import digest, manifest, recorded
 from knaster.renderers.module import module_texts
 from knaster.renderers.placement import placement, placement_from
+from knaster.renderers.prometheus import TARGETS
 from knaster.renderers.proxmox import proxmox
 from knaster.renderers.registry import registry
+from knaster.renderers.scrape import scrape_texts
 from knaster.renderers.tofu import excluded, moved, tfvars
 
 if TYPE_CHECKING:
@@ -41,9 +45,12 @@ RENDERERS: tuple[tuple[str, Callable[[Planned], Data]], ...] = (
     ("placement.yaml", placement),
     ("proxmox.yaml", proxmox),
     ("registry.yaml", registry),
+    ("litellm.yaml", litellm),
     (TFVARS, tfvars),
     ("tofu/fleet/moved.tf.json", moved),
     ("tofu/down.exclude", excluded),
+    ("ansible/hosts.yaml", hosts),
+    *TARGETS,
 )
 """Path relative to ``generated/``, and the function that makes its data."""
 
@@ -51,14 +58,17 @@ KINDS: Mapping[str, Kind] = {
     "placement.yaml": "placement",
     "proxmox.yaml": "proxmox",
     "registry.yaml": "registry",
+    "litellm.yaml": "litellm",
     TFVARS: "tfvars",
     "tofu/fleet/moved.tf.json": "moved",
     "tofu/down.exclude": "exclude",
+    "ansible/hosts.yaml": "hosts",
+    **{path: "targets" for path, _ in TARGETS},
     MANIFEST: "manifest",
 }
 """The schema of each generated file."""
 
-TEXTS: tuple[Callable[[], Mapping[str, str]], ...] = (module_texts,)
+TEXTS: tuple[Callable[[], Mapping[str, str]], ...] = (module_texts, scrape_texts)
 """Texts that no input changes, by path relative to ``generated/``."""
 
 
@@ -77,9 +87,11 @@ def render(documents: Mapping[str, Mapping[str, Any]], *, input_digest: str, ver
 
 
 def _text(path: str, data: Mapping[str, Any]) -> str:
-    """Data in the form that the file's readers take: JSON, addresses one a line, or YAML."""
+    """Data as the file's readers take it: JSON (for ``file_sd`` a bare list), addresses one a line, or YAML."""
     from knaster.document.emitter import dump, dump_json  # start-up budget
 
+    if KINDS[path] == "targets":
+        return dump_json(data["groups"])
     if path.endswith(".json"):
         return dump_json(data)
     if path.endswith(".exclude"):

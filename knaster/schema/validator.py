@@ -24,9 +24,12 @@ Kind = Literal[
     "placement",
     "proxmox",
     "registry",
+    "litellm",
     "tfvars",
     "moved",
     "exclude",
+    "hosts",
+    "targets",
     "manifest",
 ]
 _MOST = 200
