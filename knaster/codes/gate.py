@@ -32,6 +32,11 @@ CODES: Mapping[str, Explanation] = {
         "The new one is empty: Proxmox cannot change such an attribute in place.",
         "Undo the change of the attribute that is named, or name the guest under retire in catalog/platform.yaml.",
     ),
+    "gate-shrinks": Explanation(
+        "A disk of a guest would become smaller.",
+        "Proxmox disks only grow: the apply would end half way.",
+        "Write the size that the disk has, or more, as disk_gb in catalog/platform.yaml.",
+    ),
     "gate-import": Explanation(
         "A guest that was there before would be destroyed instead of adopted.",
         "The platform says something of it that is not so and cannot be changed in place.",

@@ -104,6 +104,8 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
         yield Diagnostic("gate-import", message, hint=f"make {PLATFORM_FILE} say what the guest is")
     elif (change.destroys or "forget" in change.actions) and change.kind not in (MAPPING, IMAGE):
         yield from _destroyed(change, fleet, f"{what} {one.summary}{because}")
+    if change.kind in _GUESTS and not change.destroys:
+        yield from _shrunk(change)
     if change.kind == MAPPING and not change.destroys and _node(change, fleet) in fleet.assumed:
         node = _node(change, fleet)
         message = f"{what} would be made from assumed facts: nobody has read the cards of {node}"
@@ -118,6 +120,23 @@ def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnosti
     hint = f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
     code = "gate-replaces" if change.replaces else "gate-destroys"
     yield Diagnostic(code, message, hint=hint if change.kind in _GUESTS else "knaster makes no such resource")
+
+
+def _shrunk(change: Change) -> Iterator[Diagnostic]:
+    """A disk that gets smaller: to the provider an update, to Proxmox an error half way through the apply."""
+    old, new = _sizes(change.before), _sizes(change.after)
+    for interface in sorted(old.keys() & new.keys()):
+        if new[interface] < old[interface]:
+            message = f"a disk of guest {change.name} would shrink from {old[interface]} to {new[interface]} GiB"
+            hint = f"disks only grow: write disk_gb: {old[interface]} in {PLATFORM_FILE}"
+            yield Diagnostic("gate-shrinks", message, hint=hint)
+
+
+def _sizes(guest: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes of the disks in GiB by interface; a container has one, without."""
+    listed = guest.get("disk")
+    disks = [disk for disk in listed if isinstance(disk, dict)] if isinstance(listed, list) else []
+    return {str(disk.get("interface")): disk["size"] for disk in disks if isinstance(disk.get("size"), int)}
 
 
 def _node(change: Change, fleet: Fleet) -> str | None:

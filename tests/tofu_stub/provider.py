@@ -86,7 +86,7 @@ def replaced(part: Part, old: dict[str, Any], new: dict[str, Any]) -> Iterator[P
         before, after = old.get(one.name), new.get(one.name)
         if before == after or (one.name == "node_name" and new.get("migrate") is True):
             continue
-        if "replaces" in one.flags or ("shrinking-replaces" in one.flags and before > after):
+        if "replaces" in one.flags:
             yield [one.name]
         elif one.is_block:
             for at, (left, right) in enumerate(zip(before or [], after or [], strict=False)):
