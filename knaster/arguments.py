@@ -23,7 +23,7 @@ commands:
   placement plan     which role runs on which card, and why
   render             write generated/ from them; --check compares instead
   inventory collect  read facts off machines into inventory/, or --check them
-  tofu gate PLAN     may this OpenTofu plan (as JSON) be applied, and what it does
+  tofu gate PLAN     may this OpenTofu plan (JSON) be applied; what it does
   explain [CODE]     what a diagnostic means and how to fix it
 options, before or after the command:
   -C DIR           the repository to work on (default: this folder)
@@ -36,7 +36,6 @@ examples:
   knaster validate
   knaster placement plan --explain rerank
   knaster placement plan --without pve46/1
-  knaster -C ../fleet render --check
   knaster inventory collect --ssh root@pve44 root@pve46 --all
 exit status: 0 yes, 1 no (an error, or not up to date), 2 could not tell
 """

@@ -13,7 +13,7 @@ from typing import Any
 from knaster import document, renderers, schema
 from knaster.checks import CHECKS, PLAN_CHECKS
 from knaster.cluster import Catalog, Cluster
-from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
+from knaster.diagnostics import Diagnostic, Place, Route, Severity, has_errors, order
 from knaster.document.locating import locate
 from knaster.filenames import is_input
 from knaster.files import Files
@@ -141,21 +141,21 @@ def _plan(cluster: Cluster, current: PlacementPlan | None) -> Planned | None:
 
 def _proved(documents: Mapping[str, Mapping[str, Any]]) -> list[Diagnostic]:
     """Every output against its schema, and against the module that reads it: a mismatch is ours, never the user's."""
-    return [
-        Diagnostic(
-            "internal-output",
-            f"{_BUG} generated/{path} does not match its schema: {problem.message}",
-            Place(f"generated/{path}", problem.place.route if problem.place else ()),
-            hint="report it with the inputs that caused it; nothing was written",
-        )
+    found = [
+        _bug(path, f"does not match its schema: {problem.message}", problem.place.route if problem.place else ())
         for path, data in documents.items()
         for problem in schema.check(renderers.KINDS[path], f"generated/{path}", data)
-    ] + [
-        Diagnostic(
-            "internal-output",
-            f"{_BUG} generated/{renderers.TFVARS} does not fit the variables of the OpenTofu module: {problem}",
-            Place(f"generated/{renderers.TFVARS}"),
-            hint="report it with the inputs that caused it; nothing was written",
-        )
-        for problem in contract.broken(documents[renderers.TFVARS])
     ]
+    for path in documents.keys() & {renderers.TFVARS}:
+        problems = contract.broken(documents[path])
+        found += [_bug(path, f"does not fit the variables of the OpenTofu module: {problem}") for problem in problems]
+    return found
+
+
+def _bug(path: str, message: str, route: Route = ()) -> Diagnostic:
+    return Diagnostic(
+        "internal-output",
+        f"{_BUG} generated/{path} {message}",
+        Place(f"generated/{path}", route),
+        hint="report it with the inputs that caused it; nothing was written",
+    )
