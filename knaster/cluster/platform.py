@@ -149,7 +149,7 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Exporters:
-    """TCP ports of Prometheus exporters. The defaults are those of node_exporter, windows_exporter, nvidia_gpu_exporter."""
+    """TCP ports of exporters; the defaults are those of node_exporter, windows_exporter and nvidia_gpu_exporter."""
 
     node: int = 9100
     windows: int = 9182
