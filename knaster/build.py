@@ -124,6 +124,7 @@ def _engine(name: str, data: Data) -> Engine:
         os=_names(data.get("os", ("linux",))),
         gpu=data.get("gpu", "required"),
         port=_whole(data.get("port")),
+        metrics=data.get("metrics"),
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from knaster.cluster import (
+    Access,
     Assumption,
     CardPolicy,
     Driver,
+    Exporters,
     External,
     GpuVm,
     Image,
@@ -37,6 +39,8 @@ def platform(data: Data) -> Platform:
         storage={name: entry["type"] for name, entry in _entries(data, "storage")},
         workers={name: Worker(name, entry["program"]) for name, entry in _entries(data, "workers")},
         external={name: _external(name, entry) for name, entry in _entries(data, "external")},
+        access=_access(get("access", {})),
+        exporters=_exporters(get("exporters", {})),
         retire=tuple(sorted(get("retire", ()))),
         assumptions=tuple(Assumption(entry["about"], entry["assumed"]) for entry in get("assumptions", ())),
     )
@@ -62,7 +66,9 @@ def _gpu_vm(data: Data) -> GpuVm:
         cores=int(data["cores"]),
         disk_gb=int(data["disk_gb"]),
         storage=data["storage"],
-        image=Image(image["url"], image["checksum"], image.get("checksum_algorithm", "sha256")),
+        image=Image(
+            image["url"], image["checksum"], image.get("checksum_algorithm", "sha256"), image.get("storage", "local")
+        ),
         driver_generation=data["driver_generation"],
         overrides={name: _override(entry) for name, entry in _entries(data, "overrides")},
     )
@@ -70,9 +76,8 @@ def _gpu_vm(data: Data) -> GpuVm:
 
 def _override(data: Data) -> VmOverride:
     whole = {key: int(data[key]) for key in ("vmid", "cores", "disk_gb") if key in data}
-    return VmOverride(
-        address=data.get("address"), memory_gb=data.get("memory_gb"), storage=data.get("storage"), **whole
-    )
+    given: dict[str, Any] = {**data, **whole}
+    return VmOverride(**given)
 
 
 def _driver(name: str, data: Data) -> Driver:
@@ -100,9 +105,18 @@ def _lxc(name: str, data: Data) -> Lxc:
         services=tuple(sorted(data.get("services", ()))),
         replication=tuple(sorted(jobs, key=lambda job: (job.target, job.schedule))),
         exists=data.get("exists", False),
+        unprivileged=data.get("unprivileged", True),
     )
+
+
+def _access(data: Data) -> Access:
+    return Access(data.get("user", "ubuntu"), tuple(sorted(data.get("ssh_keys", ()))))
 
 
 def _external(name: str, data: Data) -> External:
     credential = data.get("credential")
-    return External(name, data["url"], credential["env"] if credential else None)
+    return External(name, data["url"], credential["env"] if credential else None, data.get("model"))
+
+
+def _exporters(data: Data) -> Exporters:
+    return Exporters(**{kind: int(port) for kind, port in data.items()})

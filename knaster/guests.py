@@ -48,6 +48,7 @@ class Guest:
     replication: tuple[Replication, ...] = ()
     exists: bool = False
     template: str | None = None
+    unprivileged: bool = True
     driver_generation: str | None = None
     place: Place = _NOWHERE
 
@@ -128,7 +129,7 @@ def _gpu_vm(node: Node, template: GpuVm) -> Guest:
         disk_gib=override.disk_gb or template.disk_gb,
         storage=override.storage or template.storage,
         cards=passthrough(node),
-        driver_generation=template.driver_generation,
+        driver_generation=override.driver_generation or template.driver_generation,
         place=platform_place("gpu_vm", "overrides", node.name) if node.name in template.overrides else node.place(),
     )
 
@@ -149,6 +150,7 @@ def _lxc(name: str, platform: Platform) -> Guest:
         replication=lxc.replication,
         exists=lxc.exists,
         template=lxc.template,
+        unprivileged=lxc.unprivileged,
         place=platform_place("guests", name),
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 from knaster import renderers, schema
 from knaster.checks import CHECKS, PLAN_CHECKS
 from knaster.cluster import Catalog, Cluster
-from knaster.diagnostics import Diagnostic, Place, Severity, has_errors, order
+from knaster.diagnostics import Diagnostic, Place, Route, Severity, has_errors, order
 from knaster.document.locating import found as found_places
 from knaster.document.locating import locate
 from knaster.filenames import is_input
@@ -27,6 +27,7 @@ from knaster.placement.explain import Line, explain
 from knaster.placement.failure import Change, after, without
 from knaster.placement.result import PlacementPlan
 from knaster.planned import Planned
+from knaster.renderers import contract
 from knaster.version import __version__
 
 InForce = Callable[[Loaded], PlacementPlan | None]
@@ -148,16 +149,24 @@ def _located(loaded: Loaded, like: Evaluation | None) -> dict[Place, Place]:
 
 
 def _proved(documents: Mapping[str, Mapping[str, Any]], like: Evaluation | None) -> list[Diagnostic]:
-    """Every output against its schema, in the same run: a mismatch is ours, never the user's."""
+    """Every output against its schema, and against the module that reads it: a mismatch is ours, never the user's."""
     proved = like.documents if like and like.ok else {}
-    return [
-        Diagnostic(
-            "internal-output",
-            f"{_BUG} generated/{path} does not match its schema: {problem.message}",
-            Place(f"generated/{path}", problem.place.route if problem.place else ()),
-            hint="report it with the inputs that caused it; nothing was written",
-        )
-        for path, data in documents.items()
-        if data != proved.get(path)
+    new = {path: data for path, data in documents.items() if data != proved.get(path)}
+    found = [
+        _bug(path, f"does not match its schema: {problem.message}", problem.place.route if problem.place else ())
+        for path, data in new.items()
         for problem in schema.check(renderers.KINDS[path], f"generated/{path}", data)
     ]
+    for path in new.keys() & {renderers.TFVARS}:
+        problems = contract.broken(new[path])
+        found += [_bug(path, f"does not fit the variables of the OpenTofu module: {problem}") for problem in problems]
+    return found
+
+
+def _bug(path: str, message: str, route: Route = ()) -> Diagnostic:
+    return Diagnostic(
+        "internal-output",
+        f"{_BUG} generated/{path} {message}",
+        Place(f"generated/{path}", route),
+        hint="report it with the inputs that caused it; nothing was written",
+    )

@@ -138,9 +138,13 @@ PLACEMENT = {
 PROXMOX = {
     "nodes": {
         "pve44": {
+            "state": "active",
+            "source": "collected",
+            "memory": {"total_mib": 32768, "reserve_mib": 0, "guests_mib": 20480, "free_mib": 12288},
             "mappings": [
                 {
                     "name": "gpu-m4000-pve44",
+                    "comment": "Quadro M4000",
                     "id": "10de:13f1",
                     "subsystem_id": "10de:181b",
                     "path": "0000:01:00",
@@ -148,6 +152,7 @@ PROXMOX = {
                 },
                 {
                     "name": "gpu-p2000-pve44",
+                    "comment": "Quadro P2000",
                     "id": "10de:1c30",
                     "subsystem_id": "10de:11b3",
                     "path": "0000:0a:00",
@@ -156,7 +161,13 @@ PROXMOX = {
             ],
             "guests": ["gpu-pve44", "infra"],
         },
-        "pve61": {"mappings": [], "guests": []},
+        "pve61": {
+            "state": "active",
+            "source": "collected",
+            "memory": {"total_mib": 65536, "reserve_mib": 0, "guests_mib": 0, "free_mib": 65536},
+            "mappings": [],
+            "guests": [],
+        },
     },
     "guests": {
         "gpu-pve44": {
@@ -168,11 +179,21 @@ PROXMOX = {
             "cores": 6,
             "disk_gib": 120,
             "storage": "local-lvm",
-            "driver_generation": "legacy",
+            "storage_type": "lvmthin",
+            "tags": ["gpu", "knaster"],
+            "driver": {
+                "generation": "legacy",
+                "branch": "R580",
+                "version": "580.95.05",
+                "oldest_card": "gpu-m4000-pve44",
+                "compute_cap": 5.2,
+            },
             "hostpci": [
                 {"device": "hostpci0", "mapping": "gpu-m4000-pve44"},
                 {"device": "hostpci1", "mapping": "gpu-p2000-pve44"},
             ],
+            "exists": False,
+            "moves": False,
             "services": [],
             "replication": [],
             "roles": ["embedding"],
@@ -186,7 +207,11 @@ PROXMOX = {
             "cores": 4,
             "disk_gib": 60,
             "storage": "tank",
+            "storage_type": "zfspool",
+            "tags": ["knaster"],
             "hostpci": [],
+            "exists": True,
+            "moves": True,
             "services": ["litellm", "piper"],
             "replication": [{"target": "pve61", "schedule": "*/30"}],
             "roles": ["tts-de"],
@@ -233,6 +258,7 @@ REGISTRY = {
                 {
                     "backend": "worker",
                     "node": "GODE-PC-05",
+                    "program": "LocalLLMWorker.ps1",
                     "host": "192.168.100.105",
                     "port": 8082,
                     "gpu_indices": [0],
@@ -283,14 +309,22 @@ REGISTRY = {
             "concurrent": [],
         },
     },
+    "models": {
+        "bge-m3": {"kind": "embedding", "vram_gb": 2, "lora": False, "args": [], "tensor_parallel": 1},
+        "phi": {"kind": "llm", "vram_gb": 9, "lora": False, "args": [], "tensor_parallel": 1},
+        "piper-de": {"kind": "tts", "vram_gb": 1, "lora": False, "args": [], "tensor_parallel": 1},
+        "qwen": {"kind": "llm", "vram_gb": 10, "lora": False, "args": [], "tensor_parallel": 1},
+    },
     "external": {"tier0": {"url": "https://tier0.example.org/v1", "credential_env": "TIER0_API_KEY"}},
 }
 
 TFVARS = {
     "//": "Made by `knaster render` from inventory/ and catalog/. Do not edit: change those and run `knaster render`.",
+    "nodes": ["pve44", "pve61"],
     "mappings": {
         "gpu-m4000-pve44": {
             "node": "pve44",
+            "comment": "Quadro M4000",
             "id": "10de:13f1",
             "subsystem_id": "10de:181b",
             "path": "0000:01:00",
@@ -298,6 +332,7 @@ TFVARS = {
         },
         "gpu-p2000-pve44": {
             "node": "pve44",
+            "comment": "Quadro P2000",
             "id": "10de:1c30",
             "subsystem_id": "10de:11b3",
             "path": "0000:0a:00",
@@ -312,14 +347,17 @@ TFVARS = {
             "gateway": "192.168.100.1",
             "bridge": "vmbr0",
             "dns": ["192.168.100.1"],
+            "ssh_keys": [],
             "memory_mib": 12288,
             "cores": 6,
             "disk_gib": 120,
             "storage": "local-lvm",
+            "user": "ubuntu",
             "image": {
                 "url": "https://cloud-images.ubuntu.com/noble/20261101/noble-server-cloudimg-amd64.img",
                 "checksum": "0" * 64,
                 "checksum_algorithm": "sha256",
+                "storage": "local",
             },
             "driver": {"generation": "legacy", "branch": "R580", "version": "580.95.05"},
             "hostpci": [
@@ -337,13 +375,16 @@ TFVARS = {
             "gateway": "192.168.100.1",
             "bridge": "vmbr0",
             "dns": ["192.168.100.1"],
+            "ssh_keys": [],
             "memory_mib": 8192,
             "cores": 4,
             "disk_gib": 60,
             "storage": "tank",
             "template": "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst",
+            "os_type": "debian",
             "unprivileged": True,
             "exists": True,
+            "replicates": True,
             "tags": ["knaster"],
         }
     },

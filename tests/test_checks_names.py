@@ -228,7 +228,16 @@ def test_the_name_of_a_gpu_vm(node_name: str, template: GpuVm, expected: list[st
     assert said(of_guests(naming.guests, fleet)) == [("bad-name", message) for message in expected]
 
 
-@pytest.mark.parametrize("group", ["all", "ungrouped", "All", "guests", "workstations", "pve_gpu_hosts", "pve_kiosk"])
+OURS = ["guests", "workstations", "pve_gpu_hosts", "pve_kiosk", "pve_hosts", "bare_hosts", "gpu_vms", "lxc_guests"]
+
+
+@pytest.mark.parametrize("group", ["infra", "hall"])
+def test_a_group_with_the_name_of_a_host(group: str) -> None:
+    found = only(naming.groups(cluster(node("n", groups=(group,)), node("hall"), platform=platform(lxc("infra")))))
+    assert found.message == f'"{group}" is no name for a group: a host of the Ansible inventory has it'
+
+
+@pytest.mark.parametrize("group", ["all", "ungrouped", "All", *OURS])
 def test_a_group_that_ansible_or_our_inventory_already_has(group: str) -> None:
     found = only(naming.groups(cluster(node("n", groups=(group,)))))
     assert (found.code, found.hint) == ("bad-name", "choose another name for the group")

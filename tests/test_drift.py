@@ -218,3 +218,37 @@ def test_any_bytes_have_one_content_finding_at_most(
     paths = [path for _, path in findings(root)]
     expected = ["generated/manifest.json"] if manifest != NEEDED["manifest.json"].encode() else []
     assert paths == expected + (["generated/placement"] if placement != b"p\n" else [])
+
+
+LOCK = "tofu/.terraform.lock.hcl"
+LOCKED = """\
+provider "registry.opentofu.org/bpg/proxmox" {
+  version     = "0.111.1"
+  constraints = "0.111.1"
+  hashes = [
+    "h1:ML2D3UUZTM99yrll/EBXj7wBYMb8xmQgomqFNybEoxY=",
+    "zh:6ed47bc00d0913a1d0880618fa1376115e9edab6b4a658c081061a7f0e4ca360",
+  ]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('    "zh:', '    "h1:other=",\n    "zh:', []),
+        ('    "h1:ML2D3UUZTM99yrll/EBXj7wBYMb8xmQgomqFNybEoxY=",\n', "", [("edited", f"generated/{LOCK}")]),
+        ("0.111.1", "0.112.0", [("edited", f"generated/{LOCK}")]),
+        ("registry.opentofu.org", "registry.terraform.io", [("edited", f"generated/{LOCK}")]),
+        ("\n}\n", '\n}\nprovider "registry.terraform.io/bpg/proxmox" {}\n', [("edited", f"generated/{LOCK}")]),
+    ],
+)
+def test_tofus_lock_may_learn_hashes_and_nothing_else(
+    old: str, new: str, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    needed = {**NEEDED, LOCK: LOCKED}
+    write(tmp_path, needed)
+    (tmp_path / "generated" / LOCK).write_text(LOCKED.replace(old, new), encoding="utf-8")
+    assert findings(tmp_path, needed) == expected
+    found = check(tmp_path, needed)
+    assert all("terraform's registry" in one.message for one in found) == ("terraform.io" in new or not found)

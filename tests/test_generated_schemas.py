@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-GENERATED = ("placement", "proxmox", "registry", "tfvars", "manifest")
+GENERATED = (
+    "placement",
+    "proxmox",
+    "registry",
+    "litellm",
+    "tfvars",
+    "moved",
+    "exclude",
+    "hosts",
+    "targets",
+    "manifest",
+)
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 
@@ -74,6 +85,10 @@ def test_every_example_is_accepted(kind: str) -> None:
         ("tfvars", ("mappings", "gpu-p2000-pve44", "path"), "01:00.0"),
         ("proxmox", ("guests", "gpu-pve44", "hostpci"), [{"device": "hostpci16", "mapping": "gpu-p2000-pve44"}]),
         ("registry", ("slots", "embed", "state"), "down"),
+        ("litellm", ("router_settings", "cooldown_time"), 0),
+        ("hosts", ("all", "children", "guests", "hosts"), ["infra"]),
+        ("hosts", ("all", "children", "pve_kiosk"), {}),
+        ("hosts", ("all", "hosts", "pve44", "vmid"), "244"),
         ("placement", ("assignments",), [{"role": "a", "node": "b", "slots": []}]),
         ("manifest", ("files", "placement.yaml"), "0" * 64),
     ],

@@ -61,7 +61,7 @@ def test_committed_leftovers_are_no_leftovers(tmp_path: Path, capsys: pytest.Cap
     assert main(["-C", str(tmp_path), "render", "--check"]) == 1
     assert "generated/manifest.json is missing" in capsys.readouterr().out
     assert main(["-C", str(tmp_path), "render"]) == 2
-    assert ".generated.new/manifest.json is committed" in capsys.readouterr().err
+    assert ".generated.new/ansible/hosts.yaml is committed" in capsys.readouterr().err
     assert (tmp_path / ".generated.old" / "x").exists()
 
 

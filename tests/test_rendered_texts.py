@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from knaster import document, schema
 from knaster.document.emitter import dump
 from knaster.placement.result import Assignment, DisabledGpu, PlacementPlan, Reason, Unplaced
-from knaster.renderers import KINDS, RENDERERS, documents, placement_from, render
+from knaster.renderers import KINDS, RENDERERS, TEXTS, documents, placement_from, render
 from knaster.renderers.known import HEAD
 from knaster.renderers.placement import placement
 from tests.builders import gpu, gpu_vm, node
@@ -37,7 +37,8 @@ def every(value: Any) -> list[Any]:
 
 
 def test_the_files() -> None:
-    assert list(texts()) == ["manifest.json", "placement.yaml", "proxmox.yaml", "registry.yaml", VARIABLES]
+    assert list(texts()) == sorted({*KINDS, *(path for some in TEXTS for path in some())})
+    assert {"manifest.json", "placement.yaml", "proxmox.yaml", "registry.yaml", VARIABLES} < set(texts())
     assert {path for path, _ in RENDERERS} | {"manifest.json"} == set(KINDS)
 
 
@@ -71,15 +72,20 @@ def in_order(value: Any, rules: Any) -> bool:
         return all(in_order(one, rules["items"]) for one in value)
     if not isinstance(value, dict):
         return True
-    if "properties" not in rules:
-        return all(in_order(one, rules["additionalProperties"]) for one in value.values())
-    known = [key for key in rules["properties"] if key in value]
-    return list(value) == known and all(in_order(value[key], rules["properties"][key]) for key in known)
+    named = rules.get("properties", {})
+    known = [key for key in named if key in value]
+    own = list(value)[len(known) :]
+    return (
+        list(value)[: len(known)] == known
+        and not set(own) & set(named)
+        and all(in_order(value[key], named[key]) for key in known)
+        and all(in_order(value[key], rules["additionalProperties"]) for key in own)
+    )
 
 
 @pytest.mark.parametrize("path", list(KINDS))
 def test_keys_stand_in_the_order_of_the_schema(path: str) -> None:
-    data = json.loads(texts()[path]) if path.endswith(".json") else documents(fleet())[path]
+    data = json.loads(texts()[path]) if path == "manifest.json" else documents(fleet())[path]
     assert in_order(data, schema.schema(KINDS[path]))
 
 
@@ -98,11 +104,14 @@ def test_text_is_quoted_and_nothing_else_is() -> None:
 def test_each_text_reads_back_as_its_data() -> None:
     found = documents(fleet())
     for path, text in texts().items():
-        if path.endswith(".yaml"):
+        if path.endswith(".yaml") and path in found:
             parsed, problems = document.parse(path, text)
             assert parsed is not None
             assert (parsed.data, problems) == (found[path], ())
     assert json.loads(texts()[VARIABLES]) == TFVARS
+    for path, kind in KINDS.items():
+        if kind == "targets":
+            assert json.loads(texts()[path]) == found[path]["groups"]
 
 
 def test_texts_end_in_one_line_feed_and_hold_no_carriage_return() -> None:
@@ -150,6 +159,8 @@ def test_two_changes_of_different_things_never_touch_the_same_line_of_a_file() -
     base, sized, moved = texts(), texts(platform=ground(gpu_vm=gpu_vm(memory_gb=16))), texts(plan=PlacementPlan())
     assert [path for path in base if base[path] != sized[path]] == ["manifest.json", "proxmox.yaml", VARIABLES]
     assert [path for path in base if base[path] != moved[path]] == [
+        "ansible/hosts.yaml",
+        "litellm.yaml",
         "manifest.json",
         "placement.yaml",
         "proxmox.yaml",
@@ -157,7 +168,9 @@ def test_two_changes_of_different_things_never_touch_the_same_line_of_a_file() -
     ]
     lines = [text["proxmox.yaml"].splitlines() for text in (base, sized)]
     assert [(old.strip(), new.strip()) for old, new in zip(*lines, strict=True) if old != new] == [
-        ("memory_mib: 12288", "memory_mib: 16384")
+        ("guests_mib: 20480", "guests_mib: 24576"),
+        ("free_mib: 12288", "free_mib: 8192"),
+        ("memory_mib: 12288", "memory_mib: 16384"),
     ]
 
 

@@ -170,6 +170,22 @@ def test_the_fallback_chain_is_expanded(chains: dict[str, tuple[str, ...]], expe
     assert view(planned(*some), "a").fallback == expected
 
 
+def test_an_embedding_slot_falls_back_to_the_same_model_alone() -> None:
+    """Vectors of two models do not compare; nobody knows the model of an endpoint that names none."""
+    some = [
+        role(name, kinds=("embedding",), slots=(slot(name, model=served, fallback=chain),))
+        for name, served, chain in (
+            ("a", "even", ("b", "c", "tier0")),
+            ("b", "even", ()),
+            ("c", "big", ()),
+            ("d", None, ("e",)),
+            ("e", None, ()),
+        )
+    ]
+    fleet = planned(*some)
+    assert [view(fleet, name).fallback for name in ("a", "d")] == [("b",), ()]
+
+
 def test_vram_share_is_the_roles() -> None:
     fleet = planned(
         role("flex", slots=(slot("flex"),), vram_share=VramShare(0.9, 0.55)), role("b", slots=(slot("other"),))

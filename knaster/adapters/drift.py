@@ -15,6 +15,7 @@ from knaster.adapters.files import FILE, FOLDER
 from knaster.diagnostics import Diagnostic, Place
 
 MANIFEST = "manifest.json"
+LOCK = ".terraform.lock.hcl"
 REPOSITORY = "the .git of another repository"
 _RENDER = "run: knaster render"
 # What OpenTofu writes beside a module: the state, its backups (with or without a time stamp), the lock of a run.
@@ -96,12 +97,34 @@ def _differences(path: str, needed: bytes, entry: Found, record: Mapping[str, An
     elif data != needed and _unix(data) == _unix(needed):
         hint = f"{_RENDER}; so that git keeps LF, put `generated/** -text` into .gitattributes"
         yield _finding("eol", path, f"{name} has other line endings than LF", hint)
+    elif data != needed and path.rpartition("/")[2] == LOCK and _same_lock(needed, data):
+        pass
+    elif data != needed and _foreign_lock(path, data):
+        why = "it is of terraform's registry, and tofu would upgrade the provider without a word"
+        yield _finding("edited", path, f"{name} was changed by hand: {why}")
     elif data != needed and _by_hand(path, needed, data, record):
         yield _finding("edited", path, f"{name} was changed by hand")
     elif data != needed:
         yield _finding("stale", path, f"{name} is out of date: it was rendered from other inputs or by another knaster")
     if entry.executable:
         yield _finding("mode", path, f"{name} is executable; a generated file has mode 0644")
+
+
+def _same_lock(needed: bytes, data: bytes) -> bool:
+    """Whether a lock file is the one that is needed with more hashes: `tofu init` adds that of the package it got."""
+    wanted, found = _hashes(needed), _hashes(data)
+    return wanted[0] == found[0] and wanted[1] <= found[1]
+
+
+def _hashes(lock: bytes) -> tuple[list[bytes], set[bytes]]:
+    """The lines that are no hash, and the hashes."""
+    lines = _unix(lock).split(b"\n")
+    hashes = {line.strip() for line in lines if line.strip().startswith((b'"h1:', b'"zh:'))}
+    return [line for line in lines if line.strip() not in hashes], hashes
+
+
+def _foreign_lock(path: str, data: bytes) -> bool:
+    return path.rpartition("/")[2] == LOCK and b"registry.terraform.io/" in data
 
 
 def _by_hand(path: str, needed: bytes, data: bytes, record: Mapping[str, Any] | None) -> bool:

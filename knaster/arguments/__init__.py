@@ -11,6 +11,7 @@ from knaster.arguments.inventory import inventory
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
 from knaster.arguments.pulls import pulls
+from knaster.arguments.tofu import tofu
 from knaster.version import __version__
 
 __all__ = ["HELP", "parse"]
@@ -45,6 +46,6 @@ def _parser() -> Parser:
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
-    for add in (fleet, inventory, pulls):
+    for add in (fleet, inventory, pulls, tofu):
         add(commands, common)
     return parser

@@ -10,7 +10,13 @@ TYPE_CHECKING = False  # `typing` itself would be a fifth of the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
-_PARTS = {"plan": "placement plan", "collect": "inventory collect", "comment": "pr comment", "sweep": "pr sweep"}
+_PARTS = {
+    "plan": "placement plan",
+    "collect": "inventory collect",
+    "gate": "tofu gate",
+    "comment": "pr comment",
+    "sweep": "pr sweep",
+}
 """What people call a command by."""
 
 

@@ -39,6 +39,7 @@ GUEST_CHECKS: tuple[Callable[[Scene], Iterable[Diagnostic]], ...] = (
     guests.no_guests,
     guests.hosts,
     guests.replication,
+    guests.retired,
     guests.overrides,
     guests.role_guests,
     guests.identities,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from knaster import document
-from knaster.diagnostics import Diagnostic, Place
+from knaster.checks.common import listed
+from knaster.diagnostics import Diagnostic, Place, Severity
 
 TFVARS = "tofu/knaster.auto.tfvars.json"
 PROXMOX = "proxmox.yaml"
@@ -36,6 +37,25 @@ def vanished(previous: Mapping[str, str], documents: Mapping[str, Mapping[str, A
         Place(f"generated/{TFVARS}"),
         hint="restore the guests in inventory/ and catalog/platform.yaml; "
         "if the fleet really ends here, destroy it with OpenTofu by hand and remove generated/ from the repository",
+    )
+
+
+def dropped(
+    previous: Mapping[str, str], documents: Mapping[str, Mapping[str, Any]], retire: Iterable[str]
+) -> Diagnostic | None:
+    """A warning where guests of the previous list are gone without the permission to destroy them."""
+    lists = (_guests(path, previous[path]) for path in LISTS if path in previous)
+    before = next((names for names in lists if names is not None), frozenset())
+    gone = before - set(documents[PROXMOX].get("guests", {})) - set(retire)
+    if not gone:
+        return None
+    return Diagnostic(
+        "generated-drops",
+        f"{listed(gone)} will be gone, and retire does not name {'it' if len(gone) == 1 else 'them'}: "
+        "the plan would destroy what runs there, and `knaster tofu gate` will refuse it",
+        Place(f"generated/{TFVARS}"),
+        Severity.WARNING,
+        hint="to allow it, name the guest under retire in catalog/platform.yaml",
     )
 
 

@@ -83,6 +83,15 @@ def _targets(scene: Scene, name: str, guest: Lxc) -> Iterator[Diagnostic]:
         yield Diagnostic("guest-conflict", message, place(again.position), hint="keep one of the two", related=related)
 
 
+def retired(scene: Scene) -> Iterator[Diagnostic]:
+    """A permission to destroy that nobody needs any more, or not yet."""
+    for guest in scene.guests:
+        if guest.name in scene.platform.retire:
+            message = f"guest {guest.name} is under retire and still there: any plan may destroy it"
+            hint = "take it out of retire, unless it is to be destroyed and made anew"
+            yield Diagnostic("retire-standing", message, platform_place("retire"), Severity.WARNING, hint)
+
+
 def overrides(scene: Scene) -> Iterator[Diagnostic]:
     """An override without a GPU VM has no effect."""
     template = scene.platform.gpu_vm

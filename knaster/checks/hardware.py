@@ -108,15 +108,16 @@ def _missing_facts(gpu: Gpu) -> list[str]:
 
 
 def drivers(scene: Scene) -> Iterator[Diagnostic]:
-    """One VM has one driver, and all VMs have the same: it serves every card in them, disabled ones too."""
-    template = scene.platform.gpu_vm
-    driver = scene.platform.drivers.get(template.driver_generation) if template else None
-    if driver is None:
-        return
-    cards = [(guest.node, card.gpu) for guest in scene.guests for card in guest.cards]
-    unserved = [card for card in cards if not _serves(driver, card[1])]
-    if unserved:
-        yield _unserved(scene, driver, unserved, [gpu for _, gpu in cards])
+    """One VM has one driver, that of the template or its own: it serves every card in it, disabled ones too."""
+    groups: defaultdict[str, list[Guest]] = defaultdict(list)
+    for guest in scene.guests:
+        groups[guest.driver_generation or ""].append(guest)
+    for generation, guests in sorted(groups.items()):
+        driver = scene.platform.drivers.get(generation)
+        cards = [(guest, card.gpu) for guest in guests for card in guest.cards]
+        unserved = [card for card in cards if driver is not None and not _serves(driver, card[1])]
+        if driver is not None and unserved:
+            yield _unserved(scene, driver, unserved, [gpu for _, gpu in cards])
 
 
 def _serves(driver: Driver, gpu: Gpu) -> bool:
@@ -127,21 +128,21 @@ def _serves(driver: Driver, gpu: Gpu) -> bool:
     return exact(driver.min_cc) <= capability and (driver.max_cc is None or capability <= exact(driver.max_cc))
 
 
-def _unserved(scene: Scene, driver: Driver, cards: list[tuple[str, Gpu]], all_cards: list[Gpu]) -> Diagnostic:
+def _unserved(scene: Scene, driver: Driver, cards: list[tuple[Guest, Gpu]], all_cards: list[Gpu]) -> Diagnostic:
     ceiling = f" to {show_cc(driver.max_cc)}" if driver.max_cc is not None else " on"
     counts = Counter(gpu.compute_cap or 0 for _, gpu in cards)
     told = ", ".join(f"{number} with {show_cc(capability)}" for capability, number in sorted(counts.items()))
     others = [one.generation for one in scene.platform.drivers.values() if all(_serves(one, gpu) for gpu in all_cards)]
     places = [Related(platform_place("drivers", driver.generation), f"{driver.generation} is declared here")]
-    for name, gpu in cards:
-        if name in scene.nodes:
-            place = scene.nodes[name].place("gpus", gpu.position, "compute_cap")
-            places.append(Related(place, f"card {name}/{gpu.index} has {show_cc(gpu.compute_cap or 0)}"))
+    for guest, gpu in cards:
+        if guest.node in scene.nodes:
+            place = scene.nodes[guest.node].place("gpus", gpu.position, "compute_cap")
+            places.append(Related(place, f"card {guest.node}/{gpu.index} has {show_cc(gpu.compute_cap or 0)}"))
     return Diagnostic(
         "driver-branch",
         f"GPU VMs get driver {driver.branch} ({driver.generation}), which serves compute capability "
         f"{show_cc(driver.min_cc)}{ceiling}, but not {len(cards)} of their cards: {told}",
-        platform_place("gpu_vm", "driver_generation"),
+        scene.place(cards[0][0], "driver_generation"),
         hint=f"{' and '.join(sorted(others))} serves all cards of all GPU VMs"
         if len(others) == 1
         else f"these serve all cards of all GPU VMs: {listed(others)}"

@@ -19,7 +19,7 @@ _LONGEST = 63
 _RESERVED = frozenset({"all", "ungrouped", "localhost", "guests", "workstations"})
 """Hosts and groups of an Ansible inventory share their names; these have a meaning there or are groups of ours."""
 
-_OUR_GROUPS = frozenset({"pve_gpu_hosts", "pve_kiosk"})
+_OUR_GROUPS = frozenset({"bare_hosts", "gpu_vms", "lxc_guests", "pve_gpu_hosts", "pve_hosts", "pve_kiosk"})
 
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -50,7 +50,8 @@ def _mismatch_hint(node: Node, cluster: Cluster) -> str:
 
 
 def groups(cluster: Cluster) -> Iterator[Diagnostic]:
-    """A node's groups become Ansible groups."""
+    """A node's groups become Ansible groups, which share their names with hosts."""
+    hosts = {node.name for node in cluster.nodes} | set(cluster.platform.guests if cluster.platform else ())
     for node in cluster.nodes:
         for group in node.groups:
             if not _GROUP.fullmatch(group):
@@ -59,6 +60,9 @@ def groups(cluster: Cluster) -> Iterator[Diagnostic]:
                 yield Diagnostic("bad-name", message, node.place("groups"), hint=f'write "{repaired}"')
             elif group.lower() in _RESERVED | _OUR_GROUPS:
                 message = f'"{group}" is no name for a group: it has a meaning of its own in the Ansible inventory'
+                yield Diagnostic("bad-name", message, node.place("groups"), hint="choose another name for the group")
+            elif group in hosts:
+                message = f'"{group}" is no name for a group: a host of the Ansible inventory has it'
                 yield Diagnostic("bad-name", message, node.place("groups"), hint="choose another name for the group")
 
 

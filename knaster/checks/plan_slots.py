@@ -21,6 +21,7 @@ def slots(planned: Planned) -> Iterator[Diagnostic]:
     yield from _hosts(planned, views)
     yield from _port_twins(views)
     yield from _models(planned, views)
+    yield from _foreign_vectors(views, planned)
 
 
 Views = list[tuple[SlotView, Slot]]
@@ -124,3 +125,24 @@ def _why(model: Model, role: Role, assignment: Assignment | None, cluster: Clust
         why_not(model, card_device(node, gpu, cluster.platform), engine)
         or "the roles that share the card leave too little"
     )
+
+
+def _foreign_vectors(views: Views, planned: Planned) -> Iterator[Diagnostic]:
+    """Vectors of two models do not compare, so an embedding slot goes without a fallback that serves another."""
+    serves = {view.name: view.model for view, _ in views}
+    external = planned.cluster.platform.external if planned.cluster.platform else {}
+    for view, slot in views:
+        if "embedding" not in view.kinds or view.model is None:
+            continue
+        for at, entry in enumerate(slot.fallback):
+            outside = entry in external
+            if entry in view.fallback or (serves.get(entry) is None and not outside):
+                continue
+            other = external[entry].model if outside else serves[entry]
+            what = f"serves {other}" if other else "names no model"
+            message = f"embedding slot {view.name} ({view.model}) goes without its fallback {entry}, which {what}"
+            hint = f"name a slot that serves {view.model}" + (
+                f", or write model: {view.model} at {entry} if that is what it serves" if outside else ""
+            )
+            place = slot_place(view.role, slot.position, "fallback", at)
+            yield Diagnostic("fallback-model", message, place, Severity.WARNING, hint)

@@ -39,11 +39,16 @@ def drivers(cluster: Cluster) -> Iterator[Diagnostic]:
     """The driver generation of the GPU VMs is one of ``drivers``."""
     if cluster.platform is None or cluster.platform.gpu_vm is None:
         return
-    wanted, known = cluster.platform.gpu_vm.driver_generation, cluster.platform.drivers
-    if wanted not in known:
-        message = f'GPU VMs want the driver generation "{wanted}", which drivers in {PLATFORM_FILE} does not have'
-        place = platform_place("gpu_vm", "driver_generation")
-        yield unknown("unknown-driver", message, wanted, known, "driver generations", place)
+    template, known = cluster.platform.gpu_vm, cluster.platform.drivers
+    named = [("GPU VMs want", template.driver_generation, platform_place("gpu_vm", "driver_generation"))]
+    for name, override in template.overrides.items():
+        if override.driver_generation is not None:
+            place = platform_place("gpu_vm", "overrides", name, "driver_generation")
+            named.append((f"the GPU VM of {name} wants", override.driver_generation, place))
+    for what, wanted, place in named:
+        if wanted not in known:
+            message = f'{what} the driver generation "{wanted}", which drivers in {PLATFORM_FILE} does not have'
+            yield unknown("unknown-driver", message, wanted, known, "driver generations", place)
 
 
 def storages(cluster: Cluster) -> Iterator[Diagnostic]:

@@ -5,9 +5,11 @@ from knaster.cluster.fleet import Cluster
 from knaster.cluster.machines import Cpu, Disk, Gpu, Node, Number, Pci, State
 from knaster.cluster.platform import (
     PLATFORM_FILE,
+    Access,
     Assumption,
     CardPolicy,
     Driver,
+    Exporters,
     External,
     GpuVm,
     Image,
@@ -25,6 +27,7 @@ __all__ = [
     "MODELS_FILE",
     "PLATFORM_FILE",
     "ROLES_FILE",
+    "Access",
     "Assumption",
     "CardPolicy",
     "Catalog",
@@ -33,6 +36,7 @@ __all__ = [
     "Disk",
     "Driver",
     "Engine",
+    "Exporters",
     "External",
     "Figure",
     "Gpu",

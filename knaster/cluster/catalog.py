@@ -14,7 +14,10 @@ MODELS_FILE = "catalog/models.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An inference engine and its floors, which hold for all of its models."""
+    """An inference engine and its floors, which hold for all of its models.
+
+    ``metrics`` is the path at which its slots show Prometheus their metrics; None: they show none.
+    """
 
     name: str
     min_cc: Number = 0
@@ -22,6 +25,7 @@ class Engine:
     os: tuple[str, ...] = ("linux",)
     gpu: Literal["required", "optional", "none"] = "required"
     port: int | None = None
+    metrics: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,15 +37,20 @@ class VmOverride:
     cores: int | None = None
     disk_gb: int | None = None
     storage: str | None = None
+    driver_generation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The cloud image of GPU VMs (dated URL, so that a plan does not change by itself) with its checksum."""
+    """The cloud image of GPU VMs (dated URL, so that a plan does not change by itself) with its checksum.
+
+    ``storage`` is where a node keeps the downloaded file, not the VM's disk.
+    """
 
     url: str
     checksum: str
     checksum_algorithm: str = "sha256"
+    storage: str = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,15 @@ class Lxc:
     services: tuple[str, ...] = ()
     replication: tuple[Replication, ...] = ()
     exists: bool = False
+    unprivileged: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How people and Ansible log in to a new guest; ``ssh_keys`` are public keys, sorted."""
+
+    user: str = "ubuntu"
+    ssh_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +136,24 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """An endpoint outside the fleet; ``credential_env`` names the variable that holds its key."""
+    """An endpoint outside the fleet; ``credential_env`` names the variable that holds its key.
+
+    ``model`` is the name to ask for there; None: the endpoint's own name.
+    """
 
     name: str
     url: str
     credential_env: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exporters:
+    """TCP ports of exporters; the defaults are those of node_exporter, windows_exporter and nvidia_gpu_exporter."""
+
+    node: int = 9100
+    windows: int = 9182
+    gpu: int = 9835
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +178,8 @@ class Platform:
     storage: Mapping[str, str] = field(default_factory=dict)
     workers: Mapping[str, Worker] = field(default_factory=dict)
     external: Mapping[str, External] = field(default_factory=dict)
+    access: Access = Access()
+    exporters: Exporters = Exporters()
     retire: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
 

@@ -71,6 +71,11 @@ CODES: Mapping[str, Explanation] = {
         "They follow from the digits at the end of the node's name, so that adding a node renumbers no other.",
         "Give the node's VM an explicit vmid and address under gpu_vm.overrides in catalog/platform.yaml.",
     ),
+    "retire-standing": Explanation(
+        "A guest is under retire and still declared.",
+        "It is the only permission to destroy a guest; while it stands, nothing stops a mistake in the guest's values.",
+        "Take the guest out of retire, or out of the fleet.",
+    ),
     "memory-budget": Explanation(
         "The guests of a node need more memory than it has.",
         "Passthrough pins all memory of a VM when it starts; the last guest to start would fail, or the host would.",

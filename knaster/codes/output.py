@@ -37,6 +37,11 @@ CODES: Mapping[str, Explanation] = {
         "Its content is right, but its bytes differ from what is reviewed, and every line shows as changed.",
         "Put `generated/** -text` into .gitattributes, then run knaster render.",
     ),
+    "generated-drops": Explanation(
+        "A guest of the last generation is not in this one, and retire does not name it.",
+        "OpenTofu's plan would destroy it; a guest that is renamed is one that goes and another that comes.",
+        "Give it its name back, or name it under retire in catalog/platform.yaml; knaster tofu gate refuses the plan.",
+    ),
     "generated-link": Explanation(
         "An entry in generated/ is a link or no regular file.",
         "Writing through a link would change a file elsewhere.",

@@ -42,6 +42,11 @@ CODES: Mapping[str, Explanation] = {
         "A language model cannot answer a request for speech, nor the other way round, so the chain would fail there.",
         "Name a slot of the same kind, or an external endpoint.",
     ),
+    "fallback-model": Explanation(
+        "An embedding slot names a fallback that serves another model.",
+        "Vectors of two models do not compare, so nothing stored is found. The registry and LiteLLM go without it.",
+        "Name a slot that serves the same model, name the model of the external endpoint, or make the chain empty.",
+    ),
     "fallback-end": Explanation(
         "A fallback chain ends at something that may be down itself.",
         "A chain promises that someone answers: it ends at an external endpoint, or, for speech, at a slot on a CPU.",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from knaster.adapters import files as adapter
 from knaster.adapters import generation, git
-from knaster.checks.guest_list import LISTS, vanished
+from knaster.checks.guest_list import LISTS, dropped, vanished
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import refuse_input_folders, show
 from knaster.diagnostics import Diagnostic, WorldError
@@ -25,14 +25,17 @@ def run(args: argparse.Namespace) -> int:
     if not found.evaluation.ok:
         text = "generated/ was not compared" if args.check else "nothing was written"
         return _no(args, validation.refused("render", found.evaluation, found.files, text))
-    if refusals := _refusals(found, check=args.check):
+    previous = _previous(found.root)
+    if refusals := _refusals(found, previous, check=args.check):
         return _no(args, rendering.refused(found.evaluation, refusals))
+    platform = found.evaluation.cluster.platform
+    gone = dropped(previous, found.evaluation.documents, platform.retire if platform else ())
     texts = found.evaluation.generated
     if args.check:
         findings = generation.check(found.root, texts)
-        show(args, rendering.checked(found.evaluation, len(texts), findings))
+        show(args, rendering.checked(found.evaluation, len(texts), findings, gone))
         return 1 if findings else 0
-    show(args, rendering.written(found.evaluation, texts, generation.write(found.root, texts)))
+    show(args, rendering.written(found.evaluation, texts, generation.write(found.root, texts), gone))
     return 0
 
 
@@ -50,9 +53,9 @@ def _no(args: argparse.Namespace, report: Report) -> int:
     return 1
 
 
-def _refusals(found: Survey, *, check: bool) -> tuple[Diagnostic, ...]:
+def _refusals(found: Survey, previous: Mapping[str, str], *, check: bool) -> tuple[Diagnostic, ...]:
     """What forbids replacing ``generated/`` although the inputs are right."""
-    empty = vanished(_previous(found.root), found.evaluation.documents)
+    empty = vanished(previous, found.evaluation.documents)
     blocked: Iterable[Diagnostic] = () if check else generation.blockers(found.root)
     return (*((empty,) if empty else ()), *blocked)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from knaster.cluster import Gpu
 from knaster.guests import Guest
 from knaster.renderers.known import Data
@@ -16,11 +18,17 @@ def mapping(gpu: Gpu) -> Data | None:
     if pci is None or pci.id is None or pci.subsystem_id is None or pci.iommu_group is None:
         return None
     return {
+        "comment": comment(gpu.name or ""),
         "id": pci.id.lower(),
         "subsystem_id": pci.subsystem_id.lower(),
         "path": whole_card(pci.address),
         "iommu_group": pci.iommu_group,
     }
+
+
+def comment(text: str) -> str:
+    """What Proxmox returns unchanged: printable ASCII without ``,``, ``=`` and ``%``, at most 128 characters."""
+    return " ".join(re.sub(r"[^ -~]|[,=%]", " ", text).split())[:128].strip()
 
 
 def whole_card(address: str) -> str:

@@ -1,11 +1,11 @@
-"""``registry.yaml``: the slots with their endpoints, and the external endpoints where fallback chains end."""
+"""``registry.yaml``: the slots with their endpoints, the models they name, and the external endpoints of the chains."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from knaster.cluster import External
+from knaster.cluster import Catalog, External, Model, Worker
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data, known
@@ -14,22 +14,27 @@ from knaster.slots import Endpoint, SlotView, slot_views
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """What an endpoint's labels need: guests by name, and the nodes of the Proxmox cluster."""
+    """What an endpoint needs: guests by name, the nodes of the Proxmox cluster, and the workers by node."""
 
     guests: Mapping[str, Guest]
     proxmox: frozenset[str]
+    workers: Mapping[str, Worker]
 
 
 def registry(planned: Planned) -> Data:
-    """The data of ``registry.yaml``; slots and external endpoints sorted by name."""
+    """The data of ``registry.yaml``; slots, models and external endpoints sorted by name."""
     cluster = planned.cluster
+    platform = cluster.platform
     fleet = _Fleet(
         guests={guest.name: guest for guest in planned.guests},
         proxmox=frozenset(node.name for node in cluster.nodes if node.platform == "proxmox"),
+        workers=platform.workers if platform else {},
     )
-    external = cluster.platform.external if cluster.platform else {}
+    views = slot_views(planned)
+    external = platform.external if platform else {}
     return {
-        "slots": {view.name: _slot(view, fleet) for view in slot_views(planned)},
+        "slots": {view.name: _slot(view, fleet) for view in views},
+        "models": _models(views, cluster.catalog),
         "external": {name: _external(endpoint) for name, endpoint in sorted(external.items())},
     }
 
@@ -63,6 +68,7 @@ def _endpoint(endpoint: Endpoint, fleet: _Fleet) -> Data:
             "backend": _backend(endpoint, guest),
             "node": endpoint.node,
             "guest": endpoint.guest,
+            "program": fleet.workers[endpoint.node].program if endpoint.worker else None,
             "host": endpoint.host,
             "port": endpoint.port,
             "gpu_indices": list(endpoint.gpu_indices),
@@ -92,5 +98,29 @@ def _labels(endpoint: Endpoint, guest: Guest | None, fleet: _Fleet) -> Data | No
     return known({"pve_node": endpoint.node, "vmid": guest.vmid if guest else None})
 
 
+def _models(views: Iterable[SlotView], catalog: Catalog | None) -> Data:
+    """The facts of every model that a slot names, and of no other: what fits nowhere changes nothing here."""
+    named = {name for view in views for name in (*view.models, view.model)}
+    declared = catalog.models if catalog else {}
+    return {name: _model(model) for name, model in sorted(declared.items()) if name in named}
+
+
+def _model(model: Model) -> Data:
+    """What a reader needs to start and to call the model; how large it is on a card is `vram_gb`, in GiB."""
+    return known(
+        {
+            "kind": model.kind,
+            "source": model.source,
+            "precision": model.precision,
+            "vram_gb": model.vram_gb,
+            "context": model.context,
+            "lora": model.lora,
+            "args": list(model.args),
+            "tensor_parallel": model.tensor_parallel,
+            "startup_timeout": model.startup_timeout,
+        }
+    )
+
+
 def _external(endpoint: External) -> Data:
-    return known({"url": endpoint.url, "credential_env": endpoint.credential_env})
+    return known({"url": endpoint.url, "model": endpoint.model, "credential_env": endpoint.credential_env})

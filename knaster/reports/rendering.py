@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.pipeline import Evaluation
-from knaster.reports.blocks import Items, Line, Problems, Report, plural
+from knaster.reports.blocks import Block, Items, Line, Problems, Report, plural
 from knaster.reports.json import diagnostic
 from knaster.reports.validation import tally
 
@@ -28,8 +28,11 @@ class Written(Protocol):
         """Paths that are gone."""
 
 
-def written(evaluation: Evaluation, files: Collection[str], done: Written) -> Report:
-    """JSON: ``{command, ok, created, changed, removed, unchanged, diagnostics}``, paths below ``generated/``."""
+def written(evaluation: Evaluation, files: Collection[str], done: Written, gone: Diagnostic | None = None) -> Report:
+    """JSON: ``{command, ok, created, changed, removed, unchanged, diagnostics}``, paths below ``generated/``.
+
+    `gone` warns of guests that are in no list any more.
+    """
     unchanged = sorted(set(files) - {*done.created, *done.changed})
     data = {
         **_head(ok=True),
@@ -37,7 +40,7 @@ def written(evaluation: Evaluation, files: Collection[str], done: Written) -> Re
         "changed": done.changed,
         "removed": done.removed,
         "unchanged": unchanged,
-        **_tail(evaluation.diagnostics),
+        **_tail((*evaluation.diagnostics, *_some(gone))),
     }
     marks = (("+", done.created), ("~", done.changed), ("-", done.removed))
     lines = tuple(f"{mark} {path}" for mark, paths in marks for path in paths)
@@ -47,27 +50,38 @@ def written(evaluation: Evaluation, files: Collection[str], done: Written) -> Re
         return Report(
             data, (Line(f"generated/ is up to date: {plural(len(unchanged), 'file')}{_warned(evaluation)}", "good"),)
         )
-    return Report(data, (Items("generated/", lines), Line(f"{numbers}{_warned(evaluation)}", "good")))
+    told = Line(f"{numbers}{_warned(evaluation)}", "good")
+    return Report(data, (Items("generated/", lines), *_shown(gone), told))
 
 
-def checked(evaluation: Evaluation, number: int, findings: tuple[Diagnostic, ...]) -> Report:
+def checked(
+    evaluation: Evaluation, number: int, findings: tuple[Diagnostic, ...], gone: Diagnostic | None = None
+) -> Report:
     """JSON: ``{command, ok, up_to_date, findings, diagnostics}``; ``findings`` have the shape of diagnostics."""
     data = {
         **_head(ok=not findings),
         "up_to_date": not findings,
         "findings": [diagnostic(item) for item in findings],
-        **_tail(evaluation.diagnostics),
+        **_tail((*evaluation.diagnostics, *_some(gone))),
     }
     if not findings:
         return Report(data, (Line(f"generated/ is up to date: {plural(number, 'file')}{_warned(evaluation)}", "good"),))
     verdict = f"generated/ is not up to date: {plural(len(findings), 'finding')}; to fix: knaster render"
-    return Report(data, (Problems(findings), Line(verdict, "bad")))
+    return Report(data, (Problems(findings), *_shown(gone), Line(verdict, "bad")))
 
 
 def refused(evaluation: Evaluation, refusals: tuple[Diagnostic, ...]) -> Report:
     """What forbids writing although the inputs are right. JSON: ``{command, ok: false, diagnostics}``."""
     data = {**_head(ok=False), **_tail((*evaluation.diagnostics, *refusals))}
     return Report(data, (Problems(refusals), Line("nothing was written", "bad")))
+
+
+def _some(gone: Diagnostic | None) -> tuple[Diagnostic, ...]:
+    return (gone,) if gone else ()
+
+
+def _shown(gone: Diagnostic | None) -> tuple[Block, ...]:
+    return (Problems(_some(gone)),) if gone else ()
 
 
 def _head(*, ok: bool) -> dict[str, Any]:

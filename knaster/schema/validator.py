@@ -16,7 +16,22 @@ from typing import Any, Literal, get_args
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.schema.errors import Refusal, explain
 
-Kind = Literal["node", "models", "roles", "platform", "placement", "proxmox", "registry", "tfvars", "manifest"]
+Kind = Literal[
+    "node",
+    "models",
+    "roles",
+    "platform",
+    "placement",
+    "proxmox",
+    "registry",
+    "litellm",
+    "tfvars",
+    "moved",
+    "exclude",
+    "hosts",
+    "targets",
+    "manifest",
+]
 _MOST = 200
 """Errors of one file that are explained; more say nothing new and cost time."""
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -6,7 +6,7 @@ A slot is served by all cards of its role; where a role has several slots, each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from knaster.cluster import Model, Role, Slot, VramShare
@@ -40,7 +40,8 @@ class Endpoint:
 class SlotView:
     """One declared slot. Names in tuples are sorted, except ``fallback``, which is in the order to try.
 
-    ``models`` fit on every card that serves the slot; ``model`` is the one it names, else the largest of them.
+    ``models`` fit on every card that serves the slot; ``model`` is the one it names, else the largest of them. An
+    embedding slot falls back only to what serves the same ``model``: vectors of another do not compare with its own.
     ``excludes`` are slots that cannot run at the same time on a common card, ``excludes_roles`` such roles that serve
     no slot (a training run), ``concurrent`` slots that may run beside it there. ``reason`` says why it is unavailable.
     """
@@ -71,6 +72,8 @@ class _Index:
     guest_addresses: Mapping[str, str | None]
     node_addresses: Mapping[str, str | None]
     workers: frozenset[str]
+    external: dict[str, str | None]
+    """The model that an endpoint outside is asked for, None where the platform names none."""
     reasons: Mapping[str, str]
 
 
@@ -81,8 +84,17 @@ def slot_views(planned: Planned) -> tuple[SlotView, ...]:
     slots = {slot.name: slot for _, role in sorted(roles.items()) for slot in role.slots}
     seats = _seats(roles, planned.plan.assignments)
     near = neighbours(roles, seats)
-    views = (_view(seat, seat.slot, near, slots, index) for seat in seats if seat.slot is not None)
-    return tuple(sorted(views, key=lambda view: (view.name, view.role)))
+    views = [_view(seat, seat.slot, near, slots, index) for seat in seats if seat.slot is not None]
+    serves = index.external | {view.name: view.model for view in views}
+    return tuple(sorted((_comparable(view, serves) for view in views), key=lambda view: (view.name, view.role)))
+
+
+def _comparable(view: SlotView, serves: Mapping[str, str | None]) -> SlotView:
+    """An embedding slot without the fallbacks that serve another model, or one that nobody names."""
+    if "embedding" not in view.kinds or not view.fallback:
+        return view
+    same = tuple(name for name in view.fallback if view.model is not None and serves.get(name) == view.model)
+    return replace(view, fallback=same)
 
 
 def _index(planned: Planned) -> _Index:
@@ -94,6 +106,7 @@ def _index(planned: Planned) -> _Index:
         guest_addresses={guest.name: guest.address for guest in planned.guests},
         node_addresses={node.name: node.address for node in cluster.nodes},
         workers=frozenset(platform.workers) if platform else frozenset(),
+        external={name: outside.model for name, outside in platform.external.items()} if platform else {},
         reasons={unplaced.role: unplaced.reason for unplaced in planned.plan.unplaced},
     )
 

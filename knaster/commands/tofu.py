@@ -1,0 +1,89 @@
+"""`knaster tofu gate PLAN.json`: may this plan be applied?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from knaster.adapters import files as adapter
+from knaster.commands.common import Survey, survey
+from knaster.commands.output import show
+from knaster.diagnostics import Diagnostic, WorldError
+from knaster.gate import Fleet, Verdict, judge, read_plan
+from knaster.renderers import MANIFEST, TFVARS
+from knaster.reports import gate, validation
+
+_BOUND = 256 * adapter.MIB
+_AGAIN = "make it so: tofu show -json PLAN > PLAN.json"
+
+
+def run(args: argparse.Namespace) -> int:
+    """1 where the plan must not be applied, or is none, or the inputs have errors."""
+    text = _text(args.plan)
+    found = survey(args)
+    if not found.evaluation.ok:
+        show(args, validation.refused("tofu gate", found.evaluation, found.files, "the plan was not judged"))
+        return 1
+    verdict = _verdict(args.plan, text, found)
+    show(args, gate.report(verdict))
+    return 0 if verdict.ok else 1
+
+
+def _verdict(path: str, text: str, found: Survey) -> Verdict:
+    manifest = _manifest(found.root)
+    if manifest.get("input_digest") != found.evaluation.digest:
+        message = "generated/ was not made from the inputs that are here, so no plan of it can be judged"
+        return Verdict((), (Diagnostic("gate-files", message, hint="run: knaster render --check"),))
+    try:
+        plan = read_plan(text)
+        if not isinstance(plan, str):
+            return judge(plan, _fleet(found, manifest))
+    except RecursionError:
+        plan = "it is nested too deep"
+    return Verdict((), (Diagnostic("gate-plan", f"{path} cannot be used: {plan}", hint=_AGAIN),))
+
+
+def _fleet(found: Survey, manifest: Mapping[str, Any]) -> Fleet:
+    cluster = found.evaluation.cluster
+    recorded = manifest.get("files")
+    digests = recorded.items() if isinstance(recorded, dict) else ()
+    return Fleet(
+        variables={name: value for name, value in found.evaluation.documents[TFVARS].items() if name != "//"},
+        files={path.removeprefix("tofu/"): str(one).removeprefix("sha256:") for path, one in digests if _tofu(path)},
+        retire=frozenset(cluster.platform.retire if cluster.platform else ()),
+        assumed=frozenset(node.name for node in cluster.nodes if node.source == "assumed"),
+    )
+
+
+def _tofu(path: str) -> bool:
+    return path.startswith("tofu/")
+
+
+def _manifest(root: Path) -> Mapping[str, Any]:
+    """What ``manifest.json`` holds; nothing where it is missing or none."""
+    data = adapter.load(str(root / "generated" / MANIFEST), adapter.GENERATED_BOUND)
+    try:
+        content = json.loads(data) if isinstance(data, bytes) else {}
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _text(path: str) -> str:
+    """The plan's text, ``-`` for standard input. Raises WorldError where there is none."""
+    if path == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        with Path(path).open("rb") as stream:  # a pipe too: <(tofu show -json PLAN)
+            data = stream.read(_BOUND + 1)
+    except FileNotFoundError as error:
+        raise WorldError(f"there is no file {path}", _AGAIN) from error
+    except OSError as error:
+        raise WorldError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > _BOUND:
+        raise WorldError(f"{path} is larger than {_BOUND // adapter.MIB} MiB")
+    return data.decode("utf-8-sig", "replace")

@@ -1,0 +1,202 @@
+"""What forbids an apply, beside what it would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from knaster.cluster import PLATFORM_FILE
+from knaster.diagnostics import Diagnostic, Severity
+from knaster.gate.plan import Change, Plan
+from knaster.gate.telling import CONTAINER, IMAGE, MAPPING, ORDER, VM, Told, told
+
+_GUESTS = (VM, CONTAINER)
+_KNOWN = frozenset({"no-op", "read", "create", "update", "delete", "forget"})
+_CONFIGURATION = (".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What the plan has to be of.
+
+    ``variables`` are the values that the inputs give, ``files`` the digests (hex) of ``generated/tofu/`` by path
+    relative to it, ``retire`` the guests that may be destroyed, ``assumed`` the nodes whose facts nobody has read.
+    """
+
+    variables: Mapping[str, Any]
+    files: Mapping[str, str]
+    retire: frozenset[str]
+    assumed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What happens, worst first, and the diagnostics: an error forbids the apply, a warning wants a person's eye."""
+
+    changes: tuple[Told, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the plan may be applied."""
+        return not any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+def judge(plan: Plan, fleet: Fleet) -> Verdict:
+    """Everything that the plan does, and every reason not to apply it."""
+    active = [change for change in plan.changes if not change.quiet]
+    found = [*_unusable(plan), *_other_files(plan, fleet)]
+    for change in active:
+        found += _refusals(change, fleet)
+    found += [*_lost(plan), *_twice(active), *_travelling(active)]
+    words = [_allowed(told(change), fleet) if change.kind in _GUESTS else told(change) for change in active]
+    changes = sorted(words, key=lambda one: (ORDER.index(one.effect), one.noun, one.name, one.address))
+    return Verdict(tuple(changes), tuple(dict.fromkeys(found)))
+
+
+def _allowed(one: Told, fleet: Fleet) -> Told:
+    """With the permission beside the cause."""
+    if one.effect not in ("destroy", "replace", "forget") or one.name not in fleet.retire:
+        return one
+    return replace(one, cause=", ".join(filter(None, (one.cause, "retire allows it"))))
+
+
+def _unusable(plan: Plan) -> Iterator[Diagnostic]:
+    if plan.errored:
+        message = "OpenTofu ended this plan with an error, so it cannot be applied"
+        yield Diagnostic("gate-plan", message, hint="what follows is what it got to; then make the plan again")
+    if plan.partial and not plan.errored:
+        message = "the plan leaves something out (-target or -exclude): what is not told here stays as it is"
+        yield Diagnostic("gate-partial", message, severity=Severity.WARNING)
+
+
+def _other_files(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
+    """A saved plan carries its own files and values: whatever lies in ``generated/`` now, an apply follows the plan."""
+    hint = "make the plan again from the generated/ that is here, without -var"
+    if plan.files is None:
+        message = "the plan does not say which files it was made from (output generation is missing)"
+        yield Diagnostic("gate-files", message, hint=hint)
+        return
+    differ = [path for path in sorted(plan.files.keys() | fleet.files.keys()) if _differs(path, plan, fleet)]
+    if differ:
+        message = f"the plan was made from other files than manifest.json records: {', '.join(differ[:8])}"
+        yield Diagnostic("gate-files", message, hint=hint)
+    other = [name for name, value in fleet.variables.items() if plan.variables.get(name) != value]
+    if other := sorted({*other, *(plan.variables.keys() - fleet.variables.keys())}):
+        message = f"the plan was made with other values than the inputs give: {', '.join(other)}"
+        yield Diagnostic("gate-files", message, hint=hint)
+
+
+def _differs(path: str, plan: Plan, fleet: Fleet) -> bool:
+    return path.endswith(_CONFIGURATION) and (plan.files or {}).get(path) != fleet.files.get(path)
+
+
+def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
+    one = told(change)
+    what = f"{one.noun} {one.name}"
+    because = f": {one.cause}" if one.cause else ""
+    if not set(change.actions) <= _KNOWN:
+        words = ", ".join(change.actions)
+        yield Diagnostic("gate-plan", f"{what} has an action that knaster does not know: {words}")
+    if change.imported and change.destroys:
+        message = f"{what} exists and is to be adopted, but would be destroyed and made anew{because}"
+        yield Diagnostic("gate-import", message, hint=f"make {PLATFORM_FILE} say what the guest is")
+    elif (change.destroys or "forget" in change.actions) and change.kind not in (MAPPING, IMAGE):
+        yield from _destroyed(change, fleet, f"{what} {one.summary}{because}")
+    if change.kind in _GUESTS and not change.destroys:
+        yield from _shrunk(change)
+    if change.kind == MAPPING and not change.destroys and _node(change, fleet) in fleet.assumed:
+        node = _node(change, fleet)
+        message = f"{what} would be made from assumed facts: nobody has read the cards of {node}"
+        yield Diagnostic(
+            "gate-assumed", message, hint="run `knaster inventory collect` on it; else its VM may not start"
+        )
+
+
+def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnostic]:
+    if change.kind in _GUESTS and change.name in fleet.retire:
+        return
+    hint = f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
+    code = "gate-replaces" if change.replaces else "gate-destroys"
+    yield Diagnostic(code, message, hint=hint if change.kind in _GUESTS else "knaster makes no such resource")
+
+
+def _shrunk(change: Change) -> Iterator[Diagnostic]:
+    """A disk that gets smaller: to the provider an update, to Proxmox an error half way through the apply."""
+    old, new = _sizes(change.before), _sizes(change.after)
+    for interface in sorted(old.keys() & new.keys()):
+        if new[interface] < old[interface]:
+            message = f"a disk of guest {change.name} would shrink from {old[interface]} to {new[interface]} GiB"
+            hint = f"disks only grow: write disk_gb: {old[interface]} in {PLATFORM_FILE}"
+            yield Diagnostic("gate-shrinks", message, hint=hint)
+
+
+def _sizes(guest: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes of the disks in GiB by interface; a container has one, without."""
+    listed = guest.get("disk")
+    disks = [disk for disk in listed if isinstance(disk, dict)] if isinstance(listed, list) else []
+    return {str(disk.get("interface")): disk["size"] for disk in disks if isinstance(disk.get("size"), int)}
+
+
+def _node(change: Change, fleet: Fleet) -> str | None:
+    declared = fleet.variables.get("mappings")
+    card = declared.get(change.name) if isinstance(declared, dict) else None
+    node = card.get("node") if isinstance(card, dict) else None
+    return node if isinstance(node, str) else next((entry["node"] for entry in _entries(change.after)), None)
+
+
+def _entries(mapping: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of a mapping that name a node."""
+    listed = mapping.get("map")
+    some = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return [entry for entry in some if isinstance(entry.get("node"), str)]
+
+
+def _lost(plan: Plan) -> Iterator[Diagnostic]:
+    """A guest that a refresh did not find, and that would be made a second time."""
+    gone = {change.address: change for change in plan.drift if change.kind in _GUESTS and change.destroys}
+    for change in plan.changes:
+        if change.address in gone and "create" in change.actions:
+            node = gone[change.address].before.get("node_name")
+            message = f"guest {change.name} was not found on {node}, and would be made a second time"
+            hint = (
+                "after a failover it runs elsewhere: `tofu state rm` its address and import NODE/VMID from there; "
+                "if it is really gone, restore it first"
+            )
+            yield Diagnostic("gate-lost", message, hint=hint)
+
+
+def _twice(changes: Iterable[Change]) -> Iterator[Diagnostic]:
+    """A guest under a new name is the same VM id once destroyed and once made: which comes first nobody knows."""
+    guests = [change for change in changes if change.kind in _GUESTS]
+    going = {_vmid(change.before): change for change in guests if change.destroys and not change.replaces}
+    for change in guests:
+        old = None if change.destroys else going.get(_vmid(change.after))
+        if old is not None and _vmid(old.before) is not None:
+            message = f"guest {change.name} has the VM id {_vmid(old.before)} of guest {old.name}, which is destroyed"
+            hint = f"a guest cannot be renamed like this; call it {old.name} again, or give it another VM id"
+            yield Diagnostic("gate-destroys", message, hint=hint)
+
+
+def _vmid(guest: Mapping[str, Any]) -> int | None:
+    found = guest.get("vm_id")
+    return found if isinstance(found, int) else None
+
+
+def _travelling(changes: Iterable[Change]) -> Iterator[Diagnostic]:
+    """A card that leaves one node and comes to another in one plan."""
+    some = [change for change in changes if change.kind == MAPPING]
+    leaving = {_identity(change.before): change for change in some if change.destroys}
+    for change in some:
+        left = leaving.get(_identity(change.after)) if "create" in change.actions else None
+        if left is not None and _identity(change.after) is not None and left.name != change.name:
+            message = f"a card seems to move: {left.name} goes and {change.name} comes"
+            hint = "two steps are safer: land and apply the removal, move the card, then collect and land the addition"
+            yield Diagnostic("gate-card-moves", message, severity=Severity.WARNING, hint=hint)
+
+
+def _identity(mapping: Mapping[str, Any]) -> tuple[str, str] | None:
+    for entry in _entries(mapping):
+        return str(entry.get("id")), str(entry.get("subsystem_id"))
+    return None

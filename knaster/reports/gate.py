@@ -1,0 +1,51 @@
+"""The report of `tofu gate`: what an apply would do, worst first, and what forbids it."""
+
+from __future__ import annotations
+
+from knaster.diagnostics import Diagnostic
+from knaster.gate import Told, Verdict
+from knaster.reports.blocks import Block, Items, Line, Problems, Report, plural
+from knaster.reports.json import diagnostic
+
+_MARKS = {"destroy": "-", "replace": "-/+", "forget": "?", "restart": "~!", "update": "~", "adopt": "<", "create": "+"}
+
+
+def report(verdict: Verdict) -> Report:
+    """JSON: ``{command, ok, changes: [{noun, name, effect, summary, cause, address}], diagnostics}``."""
+    data = {
+        "command": "tofu gate",
+        "ok": verdict.ok,
+        "changes": [
+            {
+                "noun": one.noun,
+                "name": one.name,
+                "effect": one.effect,
+                "summary": one.summary,
+                "cause": one.cause,
+                "address": one.address,
+            }
+            for one in verdict.changes
+        ],
+        "diagnostics": [diagnostic(item) for item in verdict.diagnostics],
+    }
+    blocks: tuple[Block, ...] = (
+        Items("the apply would do this", tuple(map(_line, verdict.changes))),
+        Problems(verdict.diagnostics),
+        Line(_summary(verdict), "good" if verdict.ok else "bad"),
+    )
+    return Report(data, blocks)
+
+
+def unusable(problem: Diagnostic) -> Report:
+    """The report of a file that is no plan. JSON: ``{command, ok: false, changes: [], diagnostics}``."""
+    return report(Verdict((), (problem,)))
+
+
+def _line(one: Told) -> str:
+    cause = f": {one.cause}" if one.cause else ""
+    return f"{_MARKS[one.effect]} {one.noun} {one.name} {one.summary}{cause}"
+
+
+def _summary(verdict: Verdict) -> str:
+    changes = plural(len(verdict.changes), "change") if verdict.changes else "nothing to do"
+    return f"{changes}: the plan may be applied" if verdict.ok else f"{changes}: the plan must not be applied"
