@@ -198,6 +198,15 @@ def test_a_variable_from_outside_or_a_file_beside_is_refused(
 
 
 @needs_tofu
+def test_a_plan_that_leaves_guests_out_says_so(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = Case(lab, BASE, tmp_path)
+    case.plan('-target=module.fleet.proxmox_virtual_environment_vm.gpu["gpu-pve44"]')
+    status, text = case.gate(capsys)
+    assert status == 0
+    assert "warning: the plan leaves out gpu-pve46, infra, ops (-target or -exclude)" in text
+
+
+@needs_tofu
 def test_a_plan_to_destroy_everything_is_refused(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = Case(lab, BASE, tmp_path)
     case.plan("-destroy")
