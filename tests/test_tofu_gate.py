@@ -198,6 +198,29 @@ def test_a_variable_from_outside_or_a_file_beside_is_refused(
 
 
 @needs_tofu
+def test_a_plan_that_leaves_guests_out_says_so(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = Case(lab, BASE, tmp_path)
+    case.plan('-target=module.fleet.proxmox_virtual_environment_vm.gpu["gpu-pve44"]')
+    status, text = case.gate(capsys)
+    assert status == 0
+    assert "warning: the plan leaves out gpu-pve46, infra, ops (-target or -exclude)" in text
+
+
+def test_a_module_and_a_manifest_changed_by_hand_judge_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay(tmp_path)
+    assert main(["-C", str(tmp_path), "render", "-q"]) == 0
+    manifest = tmp_path / "generated" / "manifest.json"
+    data = json.loads(manifest.read_text("utf-8"))
+    data["files"]["tofu/fleet/vms.tf"] = "sha256:" + "0" * 64
+    manifest.write_text(json.dumps(data), encoding="utf-8")
+    (tmp_path / "plan.json").write_text('{"format_version": "1.2", "resource_changes": []}', encoding="utf-8")
+    assert main(["-C", str(tmp_path), "tofu", "gate", str(tmp_path / "plan.json")]) == 1
+    assert "generated/ was not made from the inputs that are here" in capsys.readouterr().out
+
+
+@needs_tofu
 def test_a_plan_to_destroy_everything_is_refused(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = Case(lab, BASE, tmp_path)
     case.plan("-destroy")

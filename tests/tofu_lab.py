@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -76,14 +76,21 @@ class Outcome:
 class Lab:
     """One folder with a fleet's ``generated/``, its state beside it."""
 
+    environment: ClassVar[Mapping[str, str]] = {}
+    """What the real provider wants to know; the stub wants nothing."""
+
     def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
         self.folder = folder
         self.module = folder / "repository" / "generated" / "tofu"
         self.imports: dict[str, Any] = {"pve46/100": OPS, "pve44/101": OPS}
         self.gone: list[int] = []
-        _mirror(folder)
+        self.provide()
         self.write(files)
-        self.run("init", "-input=false")
+        self.run("init", "-input=false", ok=not self.environment)  # an override has no package to install
+
+    def provide(self) -> None:
+        """The stub where the program looks for the provider."""
+        _mirror(self.folder)
 
     def write(self, files: Mapping[str, str]) -> None:
         """`files` as ``generated/``. Without the lock file: no stub has the hashes of the real provider."""
@@ -104,6 +111,7 @@ class Lab:
         """The program in the module, or in another folder."""
         kept = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT", "TMPDIR") if key in os.environ}
         own = {
+            **self.environment,
             "HOME": str(self.folder),
             "CHECKPOINT_DISABLE": "1",
             "TF_IN_AUTOMATION": "1",

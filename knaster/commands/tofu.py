@@ -14,7 +14,7 @@ from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import Diagnostic, WorldError
 from knaster.gate import Fleet, Verdict, judge, read_plan
-from knaster.renderers import MANIFEST, TFVARS
+from knaster.renderers import MANIFEST, TFVARS, digest
 from knaster.reports import gate, validation
 
 _BOUND = 256 * adapter.MIB
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _verdict(path: str, text: str, found: Survey) -> Verdict:
     manifest = _manifest(found.root)
-    if manifest.get("input_digest") != found.evaluation.digest:
+    if manifest.get("input_digest") != found.evaluation.digest or _recorded(manifest) != _needed(found):
         message = "generated/ was not made from the inputs that are here, so no plan of it can be judged"
         return Verdict((), (Diagnostic("gate-files", message, hint="run: knaster render --check"),))
     try:
@@ -49,18 +49,25 @@ def _verdict(path: str, text: str, found: Survey) -> Verdict:
 
 def _fleet(found: Survey, manifest: Mapping[str, Any]) -> Fleet:
     cluster = found.evaluation.cluster
-    recorded = manifest.get("files")
-    digests = recorded.items() if isinstance(recorded, dict) else ()
     return Fleet(
         variables={name: value for name, value in found.evaluation.documents[TFVARS].items() if name != "//"},
-        files={path.removeprefix("tofu/"): str(one).removeprefix("sha256:") for path, one in digests if _tofu(path)},
+        files={path.removeprefix("tofu/"): one.removeprefix("sha256:") for path, one in _recorded(manifest).items()},
         retire=frozenset(cluster.platform.retire if cluster.platform else ()),
         assumed=frozenset(node.name for node in cluster.nodes if node.source == "assumed"),
     )
 
 
-def _tofu(path: str) -> bool:
-    return path.startswith("tofu/")
+def _recorded(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """What the manifest records of the module; it may hold anything at all."""
+    files = manifest.get("files")
+    return (
+        {path: str(one) for path, one in files.items() if path.startswith("tofu/")} if isinstance(files, dict) else {}
+    )
+
+
+def _needed(found: Survey) -> dict[str, str]:
+    """What it has to record: a manifest that was changed by hand, with a module, judges nothing."""
+    return {path: digest(text) for path, text in found.evaluation.generated.items() if path.startswith("tofu/")}
 
 
 def _manifest(root: Path) -> Mapping[str, Any]:

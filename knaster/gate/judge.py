@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.gate.plan import Change, Plan
@@ -46,7 +47,7 @@ class Verdict:
 def judge(plan: Plan, fleet: Fleet) -> Verdict:
     """Everything that the plan does, and every reason not to apply it."""
     active = [change for change in plan.changes if not change.quiet]
-    found = [*_unusable(plan), *_other_files(plan, fleet)]
+    found = [*_unusable(plan, fleet), *_other_files(plan, fleet)]
     for change in active:
         found += _refusals(change, fleet)
     found += [*_lost(plan), *_twice(active), *_travelling(active)]
@@ -62,29 +63,39 @@ def _allowed(one: Told, fleet: Fleet) -> Told:
     return replace(one, cause=", ".join(filter(None, (one.cause, "retire allows it"))))
 
 
-def _unusable(plan: Plan) -> Iterator[Diagnostic]:
+def _unusable(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
     if plan.errored:
         message = "OpenTofu ended this plan with an error, so it cannot be applied"
         yield Diagnostic("gate-plan", message, hint="what follows is what it got to; then make the plan again")
-    if plan.partial and not plan.errored:
-        message = "the plan leaves something out (-target or -exclude): what is not told here stays as it is"
+    left_out = _left_out(plan, fleet)
+    if (plan.partial or left_out) and not plan.errored:
+        what = listed(left_out) if left_out else "something"
+        message = f"the plan leaves out {what} (-target or -exclude): what is not told here stays as it is"
         yield Diagnostic("gate-partial", message, severity=Severity.WARNING)
+
+
+def _left_out(plan: Plan, fleet: Fleet) -> set[str]:
+    """Guests of the fleet that the plan says nothing of; a whole plan also names what stays as it is."""
+    tables = [fleet.variables.get(name) for name in ("vms", "containers")]
+    guests = {name for table in tables if isinstance(table, dict) for name in table}
+    return guests - {change.name for change in plan.changes if change.kind in _GUESTS}
 
 
 def _other_files(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
     """A saved plan carries its own files and values: whatever lies in ``generated/`` now, an apply follows the plan."""
     hint = "make the plan again from the generated/ that is here, without -var"
+    other = {name for name, value in fleet.variables.items() if plan.variables.get(name) != value}
+    if other := other | (plan.variables.keys() - fleet.variables.keys()):
+        message = f"the plan was made with other values than the inputs give: {listed(other)}"
+        yield Diagnostic("gate-files", message, hint=hint)
     if plan.files is None:
+        # Of a plan with -target or -exclude OpenTofu leaves out all outputs; its values are compared all the same.
+        severity = Severity.WARNING if _left_out(plan, fleet) and not other else Severity.ERROR
         message = "the plan does not say which files it was made from (output generation is missing)"
-        yield Diagnostic("gate-files", message, hint=hint)
+        yield Diagnostic("gate-files", message, severity=severity, hint=hint)
         return
-    differ = [path for path in sorted(plan.files.keys() | fleet.files.keys()) if _differs(path, plan, fleet)]
-    if differ:
-        message = f"the plan was made from other files than manifest.json records: {', '.join(differ[:8])}"
-        yield Diagnostic("gate-files", message, hint=hint)
-    other = [name for name, value in fleet.variables.items() if plan.variables.get(name) != value]
-    if other := sorted({*other, *(plan.variables.keys() - fleet.variables.keys())}):
-        message = f"the plan was made with other values than the inputs give: {', '.join(other)}"
+    if differ := [path for path in plan.files.keys() | fleet.files.keys() if _differs(path, plan, fleet)]:
+        message = f"the plan was made from other files than manifest.json records: {listed(differ)}"
         yield Diagnostic("gate-files", message, hint=hint)
 
 

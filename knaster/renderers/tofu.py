@@ -58,11 +58,12 @@ def moved(planned: Planned) -> Data:
 
 
 def excluded(planned: Planned) -> Data:
-    """The data of ``down.exclude``: all that OpenTofu would ask of nodes that are down."""
+    """The data of ``down.exclude``: the guests of nodes that are down, which OpenTofu could neither read nor change.
+
+    Images stay: OpenTofu leaves out whatever depends on what is excluded, and on images depends every VM of every node.
+    """
     down = {node.name for node in planned.cluster.nodes if node.state == "down" and node.platform == "proxmox"}
-    guests = [guest for guest in planned.guests if guest.node in down]
-    images = {f'proxmox_download_file.image["{guest.node}"]' for guest in guests if guest.kind == "vm"}
-    return {"addresses": [f"{FLEET}.{address}" for address in (*sorted(images), *map(_guest_address, guests))]}
+    return {"addresses": [f"{FLEET}.{_guest_address(guest)}" for guest in planned.guests if guest.node in down]}
 
 
 def _guest_address(guest: Guest) -> str:

@@ -1,0 +1,141 @@
+"""The real provider, where ``terraform-provider-proxmox`` is on PATH: the same plans as with the stub.
+
+A plan of new resources asks no Proxmox. A state made from such a plan, and plans without refresh, show what changes do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.test_tofu_plans import TABLE
+from tests.tofu_fleets import BASE, edited, real
+from tests.tofu_lab import TOOL, Lab, rendered
+
+PROVIDER = shutil.which("terraform-provider-proxmox")
+pytestmark = [
+    pytest.mark.skipif(TOOL is None, reason="neither tofu nor terraform is on PATH"),
+    pytest.mark.skipif(PROVIDER is None, reason="terraform-provider-proxmox is not on PATH"),
+]
+
+FIRST = {"type": "index", "value": {"value": 0, "type": "number"}}
+PASSWORD = [
+    {"type": "get_attr", "value": "initialization"},
+    FIRST,
+    {"type": "get_attr", "value": "user_account"},
+    FIRST,
+    {"type": "get_attr", "value": "password"},
+]
+
+
+class Real(Lab):
+    """A lab whose provider is the real one. Nothing is adopted: that would ask a Proxmox."""
+
+    environment: ClassVar[Mapping[str, str]] = {
+        "PROXMOX_VE_ENDPOINT": "https://127.0.0.1:9/",
+        "PROXMOX_VE_API_TOKEN": "root@pam!test=00000000-0000-0000-0000-000000000000",
+    }
+
+    def provide(self) -> None:
+        """An override of the provider instead of a mirror."""
+        folder = Path(str(PROVIDER)).parent
+        text = (
+            f'provider_installation {{\n  dev_overrides {{\n    "bpg/proxmox" = "{folder}"\n  }}\n  direct {{}}\n}}\n'
+        )
+        (self.folder / "mirror.tfrc").write_text(text, encoding="utf-8")
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """`files` without imports."""
+        main = re.sub(r"(?ms)^import \{.*?^\}\n", "", files["tofu/main.tf"])
+        super().write({**files, "tofu/main.tf": main})
+
+    def settle(self) -> None:
+        """A state in which everything planned exists, planned again until nothing is left to do."""
+        place = self.folder / "repository" / ".tofu" / "terraform.tfstate"
+        place.parent.mkdir(exist_ok=True)
+        for serial in range(1, 5):
+            planned = self.plan("-refresh=false").json
+            if not [one for one in planned["resource_changes"] if one["change"]["actions"] != ["no-op"]]:
+                return
+            place.write_text(json.dumps(state(planned, serial)), encoding="utf-8")
+        raise AssertionError("the state never comes to rest")
+
+
+def state(planned: dict[str, Any], serial: int) -> dict[str, Any]:
+    """The state after an apply of a plan."""
+    resources: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in planned["planned_values"]["root_module"]["child_modules"][0]["resources"]:
+        entry = resources.setdefault(
+            (one["type"], one["name"]),
+            {
+                "module": "module.fleet",
+                "mode": "managed",
+                "type": one["type"],
+                "name": one["name"],
+                "provider": f'provider["{one["provider_name"]}"]',
+                "instances": [],
+            },
+        )
+        secret = [PASSWORD] if one["type"].endswith("_vm") else []
+        entry["instances"].append(
+            {
+                "index_key": one["index"],
+                "schema_version": one["schema_version"],
+                "attributes": known(one["type"], dict(one["values"])),
+                "sensitive_attributes": secret,
+            }
+        )
+    return {
+        "version": 4,
+        "terraform_version": planned["terraform_version"],
+        "serial": serial,
+        "lineage": "test",
+        "outputs": {},
+        "resources": list(resources.values()),
+    }
+
+
+def known(kind: str, values: dict[str, Any]) -> dict[str, Any]:
+    """What the provider would have computed."""
+    if kind == "proxmox_download_file":
+        values["id"] = f"local:import/{values['file_name']}"
+    else:
+        values["id"] = str(values.get("vm_id") or values["name"])
+    if kind.endswith("_vm"):
+        values |= {key: [] for key in ("ipv4_addresses", "ipv6_addresses", "mac_addresses", "network_interface_names")}
+        values["initialization"][0]["upgrade"] = False
+        values["disk"][0]["import_from"] = "local:import/image.qcow2"
+        values["cpu"][0]["units"] = 0
+    if kind.endswith("_container"):
+        values |= {"ipv4": {}, "ipv6": {}}
+    return values
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """The base fleet, as if it were applied."""
+    found = Real(tmp_path_factory.mktemp("real"), rendered(BASE))
+    found.settle()
+    return found
+
+
+@pytest.mark.parametrize("what", TABLE)
+def test_a_change_of_one_field(lab: Lab, what: str) -> None:
+    (path, *texts), expected = TABLE[what]
+    lab.write(rendered(edited(*[(path, old, new) for old, new in zip(texts[::2], texts[1::2], strict=True)])))
+    adopted = {"lxc ops2": "create"} if "lxc ops2" in expected else {}
+    assert lab.told("-refresh=false") == {**expected, **adopted}
+
+
+def test_the_fleet_of_this_repository_is_valid_and_planned(tmp_path: Path) -> None:
+    lab = Real(tmp_path, rendered(real()))
+    assert json.loads(lab.run("validate", "-json").stdout)["valid"]
+    found = lab.plan()
+    assert found.status == 0, found.text
+    assert set(found.changes.values()) == {"create"}
