@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knaster.adapters import git
-from knaster.adapters.git import network
+from knaster.adapters.git import commits, network
 from knaster.adapters.git.network import fetch_references
 from knaster.adapters.git.telling import harmless
 from knaster.diagnostics import WorldError
@@ -230,7 +230,7 @@ def test_somebody_else_fetching_here_changes_no_answer(
     """An editor's auto-fetch between ours and the question what came: FETCH_HEAD is theirs by then."""
     sha = landing(clone)
     clone.git("push", "-q", "origin", f"{sha}:refs/heads/lab")
-    real = network.resolve
+    real = commits.resolve
 
     def resolve(root: Path, name: str) -> str:
         clone.git("fetch", "-q", "origin", "lab")

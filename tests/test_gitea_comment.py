@@ -221,14 +221,20 @@ def test_a_result_that_turns_destructive(double: Double, tmp_path: Path) -> None
         post(lay(tmp_path, HEAD2, destructive=2))
         first, alert = double.bodies(7)
         assert first == bad
-        assert alert.startswith(f"<!-- knaster alert v1 target=main result={RESULT} -->\n")
+        assert alert.startswith(f"<!-- knaster alert v1 target=main result={RESULT} head={HEAD2} -->\n")
         assert f"{double.web}/acme/fleet/pulls/7#issuecomment-101" in alert
         double.push(7, HEAD)
-        post(lay(tmp_path))  # harmless again, and destructive once more: told once
+        post(lay(tmp_path))  # harmless again, and the same destructive head once more: told once
     double.push(7, HEAD2)
     (lay(tmp_path, HEAD2, destructive=1, result="f" * 16) / "alert.md").write_text("It drops `rerank`.", "utf-8")
     post(tmp_path)
-    assert double.bodies(7)[2] == f"<!-- knaster alert v1 target=main result={'f' * 16} -->\nIt drops `rerank`.\n"
+    mark = f"<!-- knaster alert v1 target=main result={'f' * 16} head={HEAD2} -->"
+    assert double.bodies(7)[2] == f"{mark}\nIt drops `rerank`.\n"
+    double.push(7, HEAD)
+    post(lay(tmp_path))
+    double.push(7, HEAD3)
+    post(lay(tmp_path, HEAD3, destructive=2))  # an edit of the comment would notify nobody of the second turn
+    assert len(double.bodies(7)) == 4
 
 
 @pytest.mark.parametrize(("ok", "exit_status"), [(True, 0), (False, 1)])

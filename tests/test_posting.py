@@ -17,7 +17,7 @@ from knaster.reports.comment.markers import Marker
 from tests.gitea_plans import BASE, BASE2, HEAD, HEAD2, RESULT, body
 
 JOB = Poster()
-ALERT = f"<!-- knaster alert v1 target=main result={RESULT} -->"
+ALERT = f"<!-- knaster alert v1 target=main result={RESULT} head={HEAD} -->"
 
 
 def pull(head: str = HEAD, base: str = BASE, **more: object) -> Pull:

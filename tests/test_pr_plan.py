@@ -339,6 +339,12 @@ def test_a_fleet_below_the_top_has_a_name_of_its_own(tmp_path: Path, capsys: Cap
     assert main(command) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["target"], [one["what"] for one in found["inputs"]]) == ("main:lab", ["models.qwen3-14b.vram_gb"])
+    out = tmp_path / "out"
+    out.mkdir()
+    listed = Listed("main", found["base"], 7, found["head"], "https://git.example.org/a/b", {})
+    (out / "pulls.json").write_text(listed.text())
+    assert main(["-C", str(work.path / "lab"), "-q", "pr", "plan", "--to", str(out)]) == 0
+    assert f"/a/b/src/commit/{found['head']}/lab/catalog/models.yaml#L" in (out / "comment.md").read_text()
 
 
 def test_what_is_not_committed_is_not_planned(tmp_path: Path, capsys: Capture) -> None:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     pull = plan_of(target, git.resolve(root, found.head if found else args.head or "HEAD"))
     if found and found.others:
         pull = replace(pull, plan=pull.plan.noted(_competitors(target, pull, found)))
-    links = Links(found.url) if found and found.url else None
+    links = Links(found.url, git.prefix(root)) if found and found.url else None
     if folder:
         _leave(folder, pull, args.budget, links)
     if args.format == "markdown":

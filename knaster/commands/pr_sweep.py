@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         planned = _planned(target, heads)
         outcomes = {}
         for number, pull in planned.items():
-            links = Links(requests[number].html_url.rpartition("/pulls/")[0])
+            links = Links(requests[number].html_url.rpartition("/pulls/")[0], git.prefix(target.root))
             outcomes[number] = _tell(sweep, number, pull, links)
             reached.append(_judge(sweep, number, pull, outcomes[number]))
     plans = {number: pull.plan for number, pull in planned.items()}

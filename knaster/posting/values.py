@@ -84,8 +84,8 @@ class Wanted:
 
     @property
     def alert_mark(self) -> str:
-        """The line that the short comment begins with; the same for the same result."""
-        return alert_marker(self.target, self.result_id)
+        """The line that the short comment begins with; the same for the same result of the same head."""
+        return alert_marker(self.target, self.result_id, self.head)
 
 
 @dataclass(frozen=True, slots=True)

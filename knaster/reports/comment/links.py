@@ -14,12 +14,17 @@ _SAFE_BASE = re.compile(r"https?://[A-Za-z0-9._~:/%\[\]-]+")
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses below the page of a repository, such as ``https://git.example.org/sub/owner/repo``."""
+    """Addresses below the page of a repository, such as ``https://git.example.org/sub/owner/repo``.
+
+    ``folder`` is where the fleet lies in it (``lab/``), "" for its top.
+    """
 
     base_url: str
+    folder: str = ""
 
     def file(self, sha: str, path: str, line: int = 0) -> str:
         """A file (and line, from 1) as it is in a commit; "" where the address or the path cannot stand in a link."""
+        path = f"{self.folder}{path}"
         if not _SAFE_BASE.fullmatch(self.base_url) or inert(path) != path:
             return ""
         return f"{self.base_url.rstrip('/')}/src/commit/{encoded(sha)}/{encoded(path)}" + (f"#L{line}" if line else "")

@@ -41,9 +41,9 @@ def marker(target: str) -> str:
     return f"<!-- knaster plan v1 target={encoded(target)} -->"
 
 
-def alert_marker(target: str, result: str) -> str:
-    """The first line of the short comment about one result, without a line break."""
-    return f"<!-- knaster alert v1 target={encoded(target)} result={encoded(result)} -->"
+def alert_marker(target: str, result: str, head: str) -> str:
+    """The first line of the short comment about one result of one head, without a line break."""
+    return f"<!-- knaster alert v1 target={encoded(target)} result={encoded(result)} head={encoded(head)} -->"
 
 
 def head_lines(plan: PullPlan) -> str:
