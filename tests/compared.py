@@ -104,7 +104,7 @@ def _of_role(draw: st.DrawFn, fleet: Fleet) -> Fleet:
         return fleet
     roles = dict(fleet.roles)
     name = draw(st.sampled_from(sorted(roles)))
-    what = draw(st.sampled_from(["gone", "renamed", "priority", "vram", "count", "slots", "fallback", "kinds"]))
+    what = draw(st.sampled_from(["gone", "renamed", "priority", "vram", "count", "slots", "fallback", "kinds", "port"]))
     if what in ("gone", "renamed"):
         role = roles.pop(name)
         return replace(fleet, roles={**roles, "w9": replace(role, name="w9")} if what == "renamed" else roles)
@@ -124,6 +124,8 @@ def _role(what: str, role: Role) -> Role:
             return replace(role, slots=role.slots[:-1])
         case "fallback":
             return replace(role, slots=tuple(replace(slot, fallback=("x", "y")) for slot in role.slots))
+        case "port":
+            return replace(role, slots=tuple(replace(slot, port=(slot.port or 8080) + 1000) for slot in role.slots))
     return replace(role, kinds=("tts",) if role.kinds == ("llm",) else ("llm",))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from knaster.changes.result import Change, Comparison, Effect, Field, InputChange
-from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.placement.survival import Failures, Survival
 from knaster.pull import PullPlan
 
@@ -15,7 +15,7 @@ BASE, HEAD, PLAN = "a" * 40, "b" * 40, "c" * 64
 
 def pull(*changes: Change, **more: Any) -> PullPlan:
     """A plan for main; fields of the comparison and of the plan may be given together."""
-    own = {name: more.pop(name) for name in ("inputs", "new", "fixed", "complete") if name in more}
+    own = {name: more.pop(name) for name in ("inputs", "new", "fixed", "complete", "names") if name in more}
     comparison = Comparison(changes=changes, **own)
     more.setdefault("verdict", "destructive" if comparison.destructive else "changes" if changes else "unchanged")
     if more["verdict"] not in ("invalid", "conflict"):
@@ -98,6 +98,7 @@ def node_down() -> PullPlan:
             survival(7, pve44="verifier", pve46="verifier", pve48="verifier"), survival(9, pve44_1="verifier")
         ),
         failures_after=Failures(survival(7, pve46="embedding rerank"), survival(9, pve46_1="rerank")),
+        names=frozenset({"embedding", "rerank", "verifier"}),
     )
 
 
@@ -126,8 +127,9 @@ def many_errors() -> PullPlan:
 def spread(text: str) -> PullPlan:
     """A plan that has the text in every field that may hold data."""
     place = Place(text, line=3)
-    loud = Diagnostic(text, text, place, Severity.WARNING, text)
+    loud = Diagnostic(text, text, place, Severity.WARNING, text, (Related(place, text),) * 4)
     fields = (Field((text, 0), text, [text]),)
+    known = frozenset({text, *text.split(" "), f"{text} b"})
     some = [
         Change(kind, text, effect, text, text, text, text, fields)
         for effect in Effect
@@ -136,7 +138,7 @@ def spread(text: str) -> PullPlan:
     inputs = tuple(InputChange(text, text, {text: text}, place, removed) for removed in (False, True))
     failures = Failures(Survival(2, 1, {text: (text, text)}), Survival(2, 1, {f"{text}/1": (text,)}))
     return replace(
-        pull(*some, inputs=inputs, new=(loud, replace(loud, severity=Severity.NOTE)), fixed=(loud,)),
+        pull(*some, inputs=inputs, new=(loud, replace(loud, severity=Severity.NOTE)), fixed=(loud,), names=known),
         target=text or "main",
         problems=(replace(loud, severity=Severity.ERROR),),
         command=text,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from knaster.changes import Change, Comparison, Effect, compare
+from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.pipeline import Evaluation, evaluate
 from tests.repo import MODELS, PC5, PLATFORM, PVE44, ROLES, files
 
@@ -46,6 +49,11 @@ def edited(*edits: tuple[str, str, str]) -> list[Told]:
     return told(diff(fleet(), fleet(*edits)))
 
 
+def of(comparison: Comparison, *names: str) -> list[Told]:
+    """What is told of things with these names."""
+    return [one for one in told(comparison) if one[2] in names]
+
+
 def only(comparison: Comparison, kind: str) -> Change:
     """The one change of a kind."""
     (found,) = (one for one in comparison.changes if one.kind == kind)
@@ -78,6 +86,38 @@ def test_a_disabled_card_moves_its_role_and_everything_that_follows_is_one_line(
     ]
 
 
+SERVED = (R, "slots: [embed]", "slots: [{name: embed, port: 8082}]")
+OTHER_PORT = (R, "slots: [embed]", "slots: [{name: embed, port: 9082}]")
+DOWN = (N44, "name: pve44\n", "name: pve44\nstate: down\n")
+
+
+def test_a_port_is_told_even_where_the_role_moves_in_the_same_merge() -> None:
+    comparison = diff(two_nodes(SERVED), two_nodes(OTHER_PORT, DOWN))
+    move = ("move", "role", "embedding", "moves from pve44/1 to pve46/1", "pve44 is down")
+    assert of(comparison, "embedding", "embed") == [move, ("update", "slot", "embed", "port 8082 → 9082", "")]
+    (slot,) = (one for one in comparison.changes if one.name == "embed")
+    assert [one.path for one in slot.fields] == [("registry.yaml", "slots", "embed", "endpoints")]
+    assert of(diff(two_nodes(SERVED), two_nodes(SERVED, DOWN)), "embedding", "embed") == [move]
+
+
+def test_what_answers_is_told_even_where_the_role_moves_in_the_same_merge() -> None:
+    assert of(diff(fleet(), fleet(DOWN)), "embedding", "embed") == [
+        ("move", "role", "embedding", "moves from pve44/1 to GODE-PC-05/0", "pve44 is down"),
+        ("update", "slot", "embed", "backend vm → worker", ""),
+    ]
+
+
+def test_a_place_that_stays_has_its_other_address_told_where_another_place_moves() -> None:
+    twice = (R, "    priority: 10\n", "    priority: 10\n    count: 2\n")
+    base = ("gpu_vm:\n", 'gpu_vm:\n  overrides: {pve46: {address: "192.168.100.%d"}}\n')
+    before, after = (two_nodes(twice, (P, base[0], base[1] % last)) for last in (231, 232))
+    after[N44] = after[N44].replace("name: pve44\n", "name: pve44\nstate: down\n")
+    found = told(diff(before, after))
+    assert ("move", "role", "embedding", "moves from pve44/1 to GODE-PC-05/0", "pve44 is down") in found
+    text = "answers at 192.168.100.232:8080 instead of 192.168.100.231:8080; backend vm → vm and worker"
+    assert ("update", "slot", "embed", text, "") in found
+
+
 def test_a_role_without_a_place_says_why_and_its_slot_says_what_callers_get() -> None:
     assert edited((PC, "memory_gb: 20", "memory_gb: 12")) == [
         (
@@ -85,8 +125,7 @@ def test_a_role_without_a_place_says_why_and_its_slot_says_what_callers_get() ->
             "role",
             "general",
             "loses its place on GODE-PC-05/0",
-            "GODE-PC-05/0 is too small: general needs 16 GB, it has 12 GB; "
-            "0/3 GPUs fit: 1 disabled, 2 with less than 16 GB",
+            "GODE-PC-05/0 has 12 GB; 0/3 GPUs fit: 1 disabled, 2 with less than 16 GB",
         ),
         (
             "lose",
@@ -209,8 +248,8 @@ def test_what_an_edit_does_to_a_container(edit: tuple[str, str, str], effect: st
         ),
         (
             (P, 'version: "580.95.05"', 'version: "580.126.09"'),
-            "update",
-            "changes in place: driver version 580.95.05 → 580.126.09; VM by VM, behind a snapshot",
+            "restart",
+            "restarts: driver version 580.95.05 → 580.126.09; by Ansible, VM by VM, behind a snapshot",
         ),
         ((P, "noble/20261101", "noble/20261122"), "update", "changes in place: image url (of VMs made from now on)"),
         (
@@ -242,7 +281,7 @@ def test_a_renamed_proxmox_node_is_destroyed_and_created() -> None:
             "guest",
             "gpu-pve44",
             f"is destroyed with its data: VM 244 on pve44, {vm}",
-            "pve44 is now called pve45",
+            "pve44 is now called pve45; not in `retire`, so OpenTofu's gate will refuse",
         ),
         (
             "replace",
@@ -379,3 +418,83 @@ def test_destructive_changes_come_first_and_are_counted() -> None:
     comparison = diff(fleet(), fleet((P, "vmid: 101", "vmid: 111"), (PC, "memory_gb: 20", "memory_gb: 12")))
     assert dict(comparison.counts) == {Effect.REPLACE: 1, Effect.LOSE: 2}
     assert [one.name for one in comparison.destructive] == ["infra", "general", "tier1"]
+
+
+BROKEN = (P, "bridge: vmbr0", "bridge: [vmbr0")
+ASSUMED = (N44, "name: pve44\n", "name: pve44\nsource: assumed\n")
+REQUIRED = (R, "  general:\n", "  general:\n    required: true\n    count: 3\n")
+
+
+def codes(comparison: Comparison) -> tuple[list[str], list[str]]:
+    """The codes of new diagnostics and of fixed ones."""
+    return [one.code for one in comparison.new], [one.code for one in comparison.fixed]
+
+
+def test_of_a_base_that_did_not_load_nobody_knows_its_warnings_so_only_errors_are_new() -> None:
+    broken, warned = evaluate(fleet(BROKEN)), evaluate(fleet(ASSUMED))
+    assert codes(compare(broken, warned)) == ([], ["check-skipped", "yaml-syntax"])
+    wrong = evaluate(fleet(ASSUMED, REQUIRED))
+    assert wrong.planned is not None
+    assert codes(compare(broken, wrong))[0] == ["required-unplaced"]
+
+
+def test_what_a_head_that_does_not_load_no_longer_shows_is_not_fixed() -> None:
+    broken, warned = evaluate(fleet(BROKEN)), evaluate(fleet(ASSUMED))
+    assert codes(compare(warned, broken)) == (["check-skipped", "yaml-syntax"], [])
+    assert codes(compare(warned, evaluate(fleet()))) == ([], ["assumed"])
+
+
+def test_between_two_sides_that_did_not_load_what_only_one_shows_is_new_and_nothing_is_fixed() -> None:
+    other = (M, "vram_gb: 10.5", "vram_gb: [10.5")
+    old, new = evaluate(fleet(BROKEN)), evaluate(fleet(BROKEN, other))
+    found, fixed = codes(compare(old, new))
+    assert "yaml-syntax" in found
+    assert fixed == []
+    assert codes(compare(new, old))[1] == []
+
+
+def test_between_two_sides_that_did_not_load_a_warning_of_one_is_new_as_well() -> None:
+    old, new = evaluate(fleet(BROKEN)), evaluate(fleet(BROKEN, ASSUMED))
+    assert codes(compare(old, new)) == (["assumed"], [])
+
+
+def test_a_second_problem_like_the_first_is_another_one() -> None:
+    one = Diagnostic("a", "b", Place("f", line=1))
+    side = evaluate(fleet())
+    before, after = (replace(side, diagnostics=(one,) * number) for number in (1, 2))
+    assert (compare(before, after).new, compare(before, after).fixed) == ((one,), ())
+    assert (compare(after, before).new, compare(after, before).fixed) == ((), (one,))
+    worse = replace(side, diagnostics=(replace(one, severity=Severity.WARNING),))
+    assert compare(before, worse).new == worse.diagnostics
+
+
+def test_of_two_equal_priorities_the_name_decides_and_no_number_is_told() -> None:
+    needs = "    priority: 10\n    needs: {engine: llamacpp, min_vram_gb: 2}\n    kinds: [embedding]\n"
+    for name, cause in (("audio", "audio takes pve44/1"), ("zoo", None)):
+        found = edited((R, "  general:", f"  {name}:\n{needs}  general:"))
+        moves = [one[4] for one in found if one[:3] == ("move", "role", "embedding")]
+        assert moves == ([cause] if cause else [])
+
+
+def test_a_role_that_keeps_one_of_its_places_says_why_it_left_the_other() -> None:
+    twice = (R, "    priority: 10\n", "    priority: 10\n    count: 2\n")
+    off = two_nodes(twice)
+    off["inventory/pve46.yaml"] = SECOND.replace("  - index: 1\n", "  - index: 1\n    disabled: true\n")
+    off[PC] = PC5.replace("cpu_roles: false", "cpu_roles: false\nstate: down")
+    before = {**off, "inventory/pve46.yaml": SECOND}
+    (found,) = of(diff(before, off), "embedding")
+    assert found[:4] == ("lose", "role", "embedding", "no longer runs on pve46/1; it keeps pve44/1")
+    assert found[4].startswith("pve46/1 is disabled; 1 of 2 placed: ")
+
+
+def test_a_slot_without_a_fallback_says_so() -> None:
+    (found,) = of(diff(fleet(), fleet((M, "vram_gb: 1.2", "vram_gb: 30"))), "embed")
+    assert found == ("lose", "slot", "embed", "becomes unavailable; it has no fallback", "bge-m3 no longer fits")
+
+
+def test_a_model_that_was_named_before_is_no_cause() -> None:
+    named = (R, "{name: tier1, fallback", "{name: tier1, model: qwen3-14b, fallback")
+    grown = (M, "vram_gb: 10.5", "vram_gb: 25")
+    (found,) = of(diff(fleet(named, grown), fleet(named)), "tier1")
+    assert found[0:2] == ("create", "slot")
+    assert found[4] == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from knaster.adapters import files
 from knaster.changes import Comparison, Effect, compare
 from knaster.changes.objects import apart, differences
-from knaster.changes.result import Change
+from knaster.changes.others import kind_of
+from knaster.changes.result import Change, Field, Object
 from knaster.pipeline import Evaluation, evaluate
 from knaster.placement.standing import Standing
 from knaster.renderers import render
@@ -38,18 +40,56 @@ def test_every_object_that_differs_is_in_some_change_and_no_other_is(both: Pair)
 @MANY
 @given(pairs())
 def test_the_newer_documents_can_be_made_from_the_older_ones_and_what_is_told(both: Pair) -> None:
+    """Nothing but the fields of the changes is used; a field that were wrong, missing or told twice would show."""
     before, after = both
-    covered = {one for change in compare(*both).changes for one in change.covers}
-    deltas = differences(before.documents, after.documents)
-    for file, document in before.documents.items():
-        objects = apart(file, document)
-        for one in covered:
-            if one.file == file:
-                made = patched(objects.get(one.collection, {}).get(one.name), deltas[one].fields)
-                objects[one.collection] = {**objects[one.collection], one.name: made}
-                if made is None:
-                    del objects[one.collection][one.name]
-        assert objects == apart(file, after.documents[file])
+    told = [field for change in compare(*both).changes for field in change.fields]
+    assert len({field.path for field in told}) == len(told)
+    objects = {file: apart(file, document) for file, document in before.documents.items()}
+    for (file, collection, name), fields in _by_object(told).items():
+        made = patched(objects[file].get(collection, {}).get(name), fields)
+        objects[file][collection] = {**objects[file].get(collection, {}), name: made}
+        if made is None:
+            del objects[file][collection][name]
+    assert objects == {file: apart(file, document) for file, document in after.documents.items()}
+
+
+@MANY
+@given(pairs())
+def test_each_field_that_differs_is_told_by_a_change_that_covers_its_object_and_where_there_is_one_of_its_kind(
+    both: Pair,
+) -> None:
+    changes = compare(*both).changes
+    deltas = differences(both[0].documents, both[1].documents)
+    for change in changes:
+        for (file, collection, name), fields in _by_object(change.fields).items():
+            one = Object(file, collection, name)
+            assert one in change.covers
+            assert fields == deltas[one].fields
+            kinds = {other.kind for other in changes if one in other.covers}
+            assert change.kind == kind_of(one) or kind_of(one) not in kinds
+    assert sum(len(change.fields) for change in changes) == sum(len(delta.fields) for delta in deltas.values())
+
+
+def _by_object(fields: Iterable[Field]) -> dict[tuple[str, str, str], tuple[Field, ...]]:
+    """Fields by file, collection and name, with the paths inside the object."""
+    found: dict[tuple[str, str, str], tuple[Field, ...]] = {}
+    for one in fields:
+        file, collection, name = (str(step) for step in one.path[:3])
+        inner = Field(one.path[3:], one.before, one.after)
+        found[file, collection, name] = (*found.get((file, collection, name), ()), inner)
+    return found
+
+
+@MANY
+@given(pairs())
+def test_a_port_that_callers_must_use_now_is_told_in_words_wherever_the_role_went(both: Pair) -> None:
+    old, new = (side.documents["registry.yaml"]["slots"] for side in both)
+    told = {one.name: one.summary for one in compare(*both).changes if one.kind == "slot"}
+    for name in old.keys() & new.keys():
+        if old[name]["state"] == new[name]["state"]:
+            ports = [{one.get("port") for one in slot["endpoints"]} for slot in (old[name], new[name])]
+            if ports[0] and ports[1]:
+                assert all(str(port) in told[name] for port in ports[1] - ports[0] if port is not None)
 
 
 @MANY

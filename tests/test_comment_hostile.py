@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from knaster.pull import PullPlan
 from knaster.reports.comment import Links, bodies, comment, counts, read_marker, sentence, turning
-from knaster.reports.comment.ladder import fit
+from knaster.reports.comment.ladder import Block, fit
+from knaster.reports.comment.sections import Section
+from knaster.reports.comment.templates import Safe
 from knaster.reports.markdown import prose
-from tests.pulls import DESTROYED, large, many_errors, node_down, pull, small, spread
+from tests.pulls import DESTROYED, large, many_errors, move, node_down, pull, small, spread
 
 REPO = "https://git.example.org/ai/fleet"
 HOSTILE = {
@@ -58,7 +60,7 @@ _OURS = re.compile(
     r"|</?sub>|</?details>|<summary>[A-Za-z ]+: (?:showing [0-9]+ of )?[0-9]+</summary>"
     r"|^### (?:⚠️ |⛔ )?|\*\*[a-zA-Z ]+:?\*\*|^\|(?: (?:role|from|to|why|---) \|)+$|^- |\[|\]"
 )
-_PLAIN = re.compile(r"[A-Za-z0-9 .,:;()/'—→·|]*")
+_PLAIN = re.compile(r"[A-Za-z0-9 .,:;?()/'—→·|]*")
 
 
 def outside(body: str) -> list[str]:
@@ -129,7 +131,7 @@ def _check_with_a_parser(body: str) -> None:
     assert not [token for token in flat if token.type in ("fence", "code_block", "image", "blockquote_open", "hr")]
     for token in flat:
         if token.type == "text":
-            assert re.fullmatch(r"[A-Za-z0-9 .,:;()/'—→·⚠️⛔]*", token.content), token.content
+            assert re.fullmatch(r"[A-Za-z0-9 .,:;?()/'—→·⚠️⛔]*", token.content), token.content
         if token.type == "link_open":
             assert token.attrs["href"].startswith(f"{REPO}/")
     assert max((token.level for token in tokens), default=0) <= 6
@@ -199,7 +201,21 @@ def test_a_budget_that_is_enough_leaves_nothing_out() -> None:
         assert "Shortened" not in whole
 
 
+def test_a_section_at_the_end_is_whole_where_a_part_of_it_would_be_longer() -> None:
+    notes = Section("Please note", "note", tuple("abcdefghi"), str)
+    whole = fit([[Safe("x"), Block(notes)]], 10**6)
+    assert whole == "x\n\n**Please note**\n\n" + "".join(f"- {note}\n" for note in "abcdefghi")
+    assert fit([[Safe("x"), Block(notes)], [Safe("x")]], len(whole.encode())) == whole
+
+
+def test_every_section_shows_some_rows_before_the_first_shows_all() -> None:
+    guests = [replace(DESTROYED, name=f"guest-{at}", cause=f"because {at}") for at in range(200)]
+    body = comment(pull(*guests, *map(move, range(200))), 6000)
+    assert re.search(r"\*\*Taken away\*\*, showing [0-9]+ of 200", body)
+    assert "`role-9`" in body
+
+
 def test_names_alone_come_before_a_few_rows_with_their_causes() -> None:
-    guests = [replace(DESTROYED, name=f"guest-{at}", cause="because " * 40) for at in range(12)]
+    guests = [replace(DESTROYED, name=f"guest-{at}", cause="because " * 40 + f"{at}") for at in range(12)]
     body = comment(pull(*guests), 1500)
     assert all(f"- **destroyed** guest `guest-{at}`\n" in body for at in range(12))

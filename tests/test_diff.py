@@ -87,6 +87,19 @@ def test_a_stale_branch_shows_its_own_edit_alone(work: Repo, capsys: Capture) ->
     assert "infra" in {one["name"] for one in behind["changes"]}
 
 
+def endpoint(vmid: int) -> dict[str, Any]:
+    """Where speech answers."""
+    return {
+        "backend": "lxc",
+        "node": "pve44",
+        "guest": "infra",
+        "host": "192.168.100.221",
+        "port": 5000,
+        "gpu_indices": [],
+        "labels": {"pve_node": "pve44", "vmid": vmid},
+    }
+
+
 def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> None:
     sha = work.commit(MOVED)
     found = data(work, capsys, "HEAD~1", sha)
@@ -113,7 +126,19 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
             "before": None,
             "after": None,
             "cause": None,
-            "fields": [{"path": ["vmid"], "before": 101, "after": 111}],
+            "fields": [
+                {"path": ["proxmox.yaml", "guests", "infra", "vmid"], "before": 101, "after": 111},
+                {
+                    "path": ["registry.yaml", "slots", "tts-de", "endpoints"],
+                    "before": [endpoint(101)],
+                    "after": [endpoint(111)],
+                },
+                {
+                    "path": ["tofu/knaster.auto.tfvars.json", "containers", "infra", "vmid"],
+                    "before": 101,
+                    "after": 111,
+                },
+            ],
             "covers": [
                 {"file": "proxmox.yaml", "collection": "guests", "name": "infra"},
                 {"file": "registry.yaml", "collection": "slots", "name": "tts-de"},

@@ -191,18 +191,41 @@ def test_markdown_shows_hostile_text_in_code_only() -> None:
         ("    a b", "a b"),
         ("12 → 16 GiB; a-b, c-d", "12 → 16 GiB; `a-b`, `c-d`"),
         ("password: hunter22", "password: `[redacted]`"),
+        ("run `knaster inventory collect` on the machine", "run `knaster inventory collect` on the machine"),
+        ('did you mean "the largest"?', 'did you mean `"the largest"`?'),
+        ("did you?", "did you?"),
+        ("on pve44 (infra-1), see (`a b`).", "on `pve44` (`infra-1`), see (`a b`)."),
+        ("see foo/..", "see `foo/..`"),
+        ("1) a list", "`1) a list`"),
+        ("a deadbee or facade", "a `deadbee` or facade"),
+        ("(a_b) c_d; e_f g_h", "(`a_b`) `c_d`; `e_f g_h`"),
+        ("moves to GODE-PC-05 (a_b)", "moves to `GODE-PC-05` (`a_b`)"),
+        ("write `a`b`, x", "write `` `a`b` ``, x"),
     ],
 )
 def test_a_sentence_in_markdown_is_plain_words_and_code(sentence: str, shown: str) -> None:
     assert markdown.render(Report({}, (Line(sentence),))) == f"{shown}\n"
 
 
-@given(st.text(st.characters() | st.sampled_from("`@#_*<>[]()!|-+.:/ a1"), max_size=60))
-def test_a_sentence_in_markdown_is_inert(sentence: str) -> None:
-    shown = markdown.prose(sentence)
+def test_names_that_a_sentence_is_told_of_are_code() -> None:
+    names = frozenset({"chat", "general", "Quadro M4000", "a|b"})
+    assert markdown.prose("4 taken by chat, general (chat)", names) == "4 taken by `chat`, `general` (`chat`)"
+    assert markdown.prose("is enabled: Quadro M4000.", names) == "is enabled: `Quadro M4000`."
+    assert markdown.prose("is enabled: Quadro M4000.") == "is enabled: Quadro `M4000`."
+    assert markdown.prose("in generalities", names) == "in generalities"
+    longer = names | {"Quadro M4000 Ti"}
+    assert markdown.prose("a Quadro M4000 Ti (a Quadro M4000)", longer) == "a `Quadro M4000 Ti` (a `Quadro M4000`)"
+
+
+@given(
+    st.text(st.characters() | st.sampled_from('`"@#_*<>[]()!|-+.:/? a1'), max_size=60),
+    st.lists(st.text(st.characters() | st.sampled_from("`|@<>[]() a1"), max_size=9)),
+)
+def test_a_sentence_in_markdown_is_inert(sentence: str, names: list[str]) -> None:
+    shown = markdown.prose(sentence, frozenset((*names, *sentence.split(" ")[1:2], sentence[3:12])))
     assert "\n" not in shown
     outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
-    assert re.fullmatch(r"[A-Za-z0-9 .,:;()/'→]*", outside)
+    assert re.fullmatch(r"[A-Za-z0-9 .,:;?()/'→]*", outside)
 
 
 def test_headings_in_markdown_are_plain() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -145,6 +148,37 @@ def test_what_nobody_uses_is_not_missed(fleet: Fleet) -> None:
         for card in one.gpus:
             if (one.name, card.index) not in cards:
                 assert compare(answer, after(whole, answer, one.name, card.index)) == ()
+
+
+@pytest.mark.parametrize(
+    "useless",
+    [{"state": "down"}, {"cpu_roles": False}, {"os": "windows"}, {"memory_gb": 4}, {"memory_gb": None}],
+    ids=lambda facts: next(iter(facts)),
+)
+def test_machines_that_serve_nobody_are_no_spares(useless: dict[str, Any]) -> None:
+    """Many of them come first by name; those that would serve must not be cut off behind them."""
+    first = (node(f"a{at:02}", **{"memory_gb": 8, **useless}) for at in range(20))
+    fleet = Fleet(
+        (*first, node("home", memory_gb=128), *(node(f"z{at:02}", memory_gb=8) for at in range(20))),
+        roles(*(role(name, engine="piper", gpu=False, min_memory_gb=6) for name in "abc")),
+        catalog(engine("piper", gpu="none")),
+        None,
+    )
+    whole, answer = solved(fleet)
+    assert failures(whole, answer) == literally(whole, answer) == Failures(Survival(41, 41, {}), Survival(0, 0, {}))
+
+
+def test_the_node_of_a_container_is_no_spare_among_others() -> None:
+    """The role leaves its card for a container, which is on the last of many equal machines."""
+    fleet = Fleet(
+        (node("card", gpu(0)), *(node(f"n{at:03}", platform="proxmox", memory_gb=8) for at in range(40))),
+        roles(role("chat", engine="any", cpu_fallback=True, guest="infra", min_memory_gb=1)),
+        catalog(engine("any", gpu="optional")),
+        platform(lxc("infra", "n039", memory_gb=4)),
+    )
+    whole, answer = solved(fleet)
+    assert [(one.node, one.gpu_index) for one in answer.assignments] == [("card", 0)]
+    assert failures(whole, answer) == literally(whole, answer) == Failures(Survival(41, 41, {}), Survival(1, 1, {}))
 
 
 def test_spares_of_one_kind_beyond_the_number_of_places_are_not_needed() -> None:

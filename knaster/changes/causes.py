@@ -28,9 +28,10 @@ def cause(scene: Scene, shift: Shift) -> str:
     old, new = scene.old.roles[role].count, scene.new.roles[role].count
     if old != new and shift.what in ("reduced", "gained"):
         return f"count {old} → {new}"
-    away = _joined(_leaving(scene, role, one) for one in shift.left)
+    reason = scene.new.reasons.get(role, "") if shift.what in ("lost", "reduced") else ""
+    away = _joined(_leaving(scene, role, one, reason) for one in shift.left)
     if shift.what in ("lost", "reduced"):
-        return _joined((away, scene.new.reasons.get(role, "")))
+        return _joined((away, reason))
     return away or _joined((*(_coming(scene, role, one) for one in shift.taken), _better(scene, shift)))
 
 
@@ -38,9 +39,9 @@ def _joined(parts: Iterable[str]) -> str:
     return "; ".join(list(dict.fromkeys(part for part in parts if part))[:2])
 
 
-def _leaving(scene: Scene, role: str, one: Assignment) -> str:
-    """Why the newer plan does not use a place of the older one."""
-    return gone(scene.new, one, "gone") or _words(scene.new, scene.after, role, one)
+def _leaving(scene: Scene, role: str, one: Assignment, reason: str) -> str:
+    """Why the newer plan does not use a place of the older one; `reason` is told as well, and need not be repeated."""
+    return gone(scene.new, one, "gone") or _words(scene.new, scene.after, role, one, reason)
 
 
 def _coming(scene: Scene, role: str, one: Assignment) -> str:
@@ -74,7 +75,7 @@ def gone(side: Side, one: Assignment, word: str) -> str:
     return "" if any(gpu.index == one.gpu_index for gpu in node.gpus) else f"the card {spot(*spot_of(one))} is {word}"
 
 
-def _words(side: Side, standing: Standing, role: str, one: Assignment) -> str:
+def _words(side: Side, standing: Standing, role: str, one: Assignment, reason: str) -> str:
     line = standing.line(role, spot_of(one))
     if line is None or line.verdict in _SILENT:
         return ""
@@ -87,6 +88,13 @@ def _words(side: Side, standing: Standing, role: str, one: Assignment) -> str:
         return f"{one.node} is {line.text}"
     if line.verdict == "guest" and one.guest is not None and one.guest in side.guests:
         return f"the guest {one.guest} is on {side.guests[one.guest].node} now"
+    card = standing.card(spot_of(one))
+    if (
+        line.verdict == "vram"
+        and card is not None
+        and f"less than {show(side.roles[role].needs.min_vram_gb)} GB" in reason
+    ):
+        return f"{place} has {show(card.gpu.memory_gb or 0)} GB"
     return f"{place} is {_phrase(side, standing, role, one, line)}"
 
 

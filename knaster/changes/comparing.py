@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from knaster.changes.guests import guests
 from knaster.changes.inputs import input_changes
 from knaster.changes.models import models
-from knaster.changes.objects import differences
-from knaster.changes.others import cards, externals, mappings, nodes, settings
-from knaster.changes.result import Change, Comparison, Effect, Object
+from knaster.changes.objects import Delta, differences
+from knaster.changes.others import cards, externals, kind_of, mappings, nodes, settings
+from knaster.changes.result import Change, Comparison, Effect, Field, Object
 from knaster.changes.roles import roles
 from knaster.changes.scene import Scene, Side
 from knaster.changes.slots import slots
@@ -34,12 +34,13 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     if before.planned is None or after.planned is None:
         return Comparison(inputs, (), new, fixed, complete=False)
     deltas = differences(before.documents, after.documents)
-    found = _changes(Scene(Side.of(before.planned), Side.of(after.planned), deltas)) if deltas else ()
-    changes = tuple(sorted(found, key=_order))
+    if not deltas:
+        return Comparison(inputs, (), new, fixed)
+    scene = Scene(Side.of(before.planned), Side.of(after.planned), deltas)
+    changes = _with_fields(sorted(_changes(scene), key=_order), deltas)
     counts = Counter(change.effect for change in changes)
-    return Comparison(
-        inputs, changes, new, fixed, counts={effect: counts[effect] for effect in Effect if counts[effect]}
-    )
+    told = {effect: counts[effect] for effect in Effect if counts[effect]}
+    return Comparison(inputs, changes, new, fixed, counts=told, names=scene.names)
 
 
 def _changes(scene: Scene) -> Iterator[Change]:
@@ -51,6 +52,23 @@ def _changes(scene: Scene) -> Iterator[Change]:
             covered.update(change.covers)
             yield replace(change, covers=tuple(sorted(change.covers)))
     yield from settings(scene.deltas, covered)
+
+
+def _with_fields(changes: list[Change], deltas: Mapping[Object, Delta]) -> tuple[Change, ...]:
+    """Each object's fields go to the first change that covers it and is about its kind, else to the first one."""
+    holder: dict[Object, int] = {}
+    for own in (True, False):
+        for at, change in enumerate(changes):
+            for one in change.covers:
+                if (change.kind == kind_of(one)) >= own:
+                    holder.setdefault(one, at)
+    fields: dict[int, list[Field]] = {}
+    for one, at in sorted(holder.items()):
+        start = (one.file, one.collection, one.name)
+        fields.setdefault(at, []).extend(
+            Field((*start, *field.path), field.before, field.after) for field in deltas[one].fields
+        )
+    return tuple(replace(change, fields=tuple(fields.get(at, ()))) for at, change in enumerate(changes))
 
 
 def _order(change: Change) -> tuple[int, str, str, str]:

@@ -2,7 +2,8 @@
 
 Source: bpg/terraform-provider-proxmox 0.111.1 (commit d6bd1ff), ``proxmoxtf/resource/vm`` and ``container``: what is
 ``ForceNew`` replaces the guest, what sets ``rebootRequired`` or ``shutdownForDisksRequired`` restarts it (with the
-default ``reboot_after_update``). Fields that OpenTofu does not know are Ansible's, which changes them in place.
+default ``reboot_after_update``). Fields that OpenTofu does not know are Ansible's, which changes them in place; but a
+driver cannot be exchanged under a running model: what runs in the VM stops, and comes back after the update.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _TABLE: Mapping[str, tuple[Effect, Effect, str]] = {
     "bridge": (Effect.RESTART, Effect.RESTART, "bridge"),
     "dns": (Effect.RESTART, Effect.RESTART, "DNS"),
     "disk_gib": (Effect.UPDATE, Effect.UPDATE, "disk"),  # grows online; see `effect` for one that shrinks
-    "driver": (Effect.UPDATE, Effect.UPDATE, "driver"),
-    "driver_generation": (Effect.UPDATE, Effect.UPDATE, "driver generation"),
+    "driver": (Effect.RESTART, Effect.UPDATE, "driver"),  # its module is loaded only once nothing uses the cards
+    "driver_generation": (Effect.RESTART, Effect.UPDATE, "driver generation"),
     "image": (Effect.UPDATE, Effect.UPDATE, "image"),  # `import_from` is ignored after the VM was made
     "exists": (Effect.UPDATE, Effect.UPDATE, "exists"),
     "tags": (Effect.UPDATE, Effect.UPDATE, "tags"),

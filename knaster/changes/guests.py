@@ -63,9 +63,16 @@ def _whole(scene: Scene, name: str, mine: dict[Object, Delta]) -> Change:
         f"{verb}: {what}, {size}",
         None if born else what,
         what if born else None,
-        _why(side, other, guest, born=born),
+        _why(side, other, guest, born=born) + ("" if born else _refused(scene, name)),
         covers=(*mine, *_with_it(scene, guest, other)),
     )
+
+
+def _refused(scene: Scene, name: str) -> str:
+    """What OpenTofu will say of a guest that goes without the permission to destroy it."""
+    platform = scene.new.planned.cluster.platform
+    retired = platform is not None and name in platform.retire
+    return "" if retired else "; not in `retire`, so OpenTofu's gate will refuse"
 
 
 def _with_it(scene: Scene, guest: Guest, other: Side) -> Iterator[Object]:
@@ -117,8 +124,8 @@ def _changed(scene: Scene, name: str, old: Guest, new: Guest, mine: dict[Object,
     if worst is Effect.REPLACE:
         summary += f"; its data on {old.storage} is lost"
     elif any(field.path[0] == "driver" for field in fields):
-        summary += "; VM by VM, behind a snapshot"
-    return Change("guest", name, worst, summary, fields=tuple(fields), covers=(*mine, *_lists(scene, old, new)))
+        summary += "; by Ansible, VM by VM, behind a snapshot"
+    return Change("guest", name, worst, summary, covers=(*mine, *_lists(scene, old, new)))
 
 
 def _lists(scene: Scene, old: Guest, new: Guest) -> Iterator[Object]:

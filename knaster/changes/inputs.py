@@ -14,6 +14,7 @@ from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.document.locating import locate
 from knaster.filenames import node_name
 from knaster.loader import ORDERED, Part
+from knaster.redact import masked
 
 Parts = Mapping[str, Part]
 _CATALOG = frozenset({MODELS_FILE, ROLES_FILE, PLATFORM_FILE})
@@ -107,10 +108,11 @@ def _said(value: Any, *, ordered: bool) -> str:
 
 
 def _located(found: list[InputChange], before: Parts, after: Parts) -> Iterator[InputChange]:
-    """With lines: those of the newer files, and of the older ones for what was removed."""
+    """Without secrets, and with lines: those of the newer files, and of the older ones for what was removed."""
     for removed, parts in ((False, after), (True, before)):
         some = [change for change in found if change.removed is removed]
         texts = {change.place.file: parts[change.place.file].text for change in some}
         places = locate(texts, (Diagnostic("", "", change.place) for change in some))
         for change, bearer in zip(some, places, strict=True):
-            yield InputChange(change.what, change.before, change.after, bearer.place or change.place, removed)
+            old, new = masked(change.before), masked(change.after)
+            yield InputChange(change.what, old, new, bearer.place or change.place, removed)

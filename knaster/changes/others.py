@@ -20,7 +20,7 @@ def mappings(scene: Scene) -> Iterator[Change]:
     for name, mine in sorted(found.items()):
         delta = next(iter(mine.values()))
         effect, summary = _mapping(delta)
-        yield Change("mapping", name, effect, summary, fields=_inner(delta), covers=tuple(mine))
+        yield Change("mapping", name, effect, summary, covers=tuple(mine))
 
 
 def _mapping(delta: Delta) -> tuple[Effect, str]:
@@ -42,7 +42,7 @@ def cards(scene: Scene) -> Iterator[Change]:
             effect, summary = Effect.RECORD, f"stays disabled: {_listed(delta)}"
         elif delta.after is None:
             effect, summary, cause = _enabled(scene, row, card)
-        yield Change("node", name, effect, summary, None, None, cause, _inner(delta), (_card_object(name),))
+        yield Change("node", name, effect, summary, cause=cause, covers=(_card_object(name),))
 
 
 def _enabled(scene: Scene, row: Mapping[str, Any], card: str) -> tuple[Effect, str, str]:
@@ -64,7 +64,7 @@ def nodes(scene: Scene) -> Iterator[Change]:
         if not delta.only_changed:
             effect = Effect.CREATE if delta.after else Effect.UPDATE
             summary = "joins the Proxmox cluster" if delta.after else "leaves the Proxmox cluster; it carried no guest"
-        yield Change("node", name, effect, summary, fields=_inner(delta), covers=(Object(PROXMOX, "nodes", name),))
+        yield Change("node", name, effect, summary, covers=(Object(PROXMOX, "nodes", name),))
 
 
 def externals(scene: Scene) -> Iterator[Change]:
@@ -76,9 +76,7 @@ def externals(scene: Scene) -> Iterator[Change]:
             row = delta.after or delta.before
             effect = Effect.CREATE if delta.after else Effect.LOSE
             summary = f"is {'new' if delta.after else 'removed'}: {row.get('url')}"
-        yield Change(
-            "external", name, effect, summary, fields=_inner(delta), covers=(Object(REGISTRY, "external", name),)
-        )
+        yield Change("external", name, effect, summary, covers=(Object(REGISTRY, "external", name),))
 
 
 _KINDS: Mapping[tuple[str, str], Kind] = {
@@ -88,7 +86,17 @@ _KINDS: Mapping[tuple[str, str], Kind] = {
     (PROXMOX, "guests"): "guest",
     (TFVARS, "vms"): "guest",
     (TFVARS, "containers"): "guest",
+    (TFVARS, "mappings"): "mapping",
+    (PROXMOX, "mappings"): "mapping",
+    (PLACEMENT, "disabled_gpus"): "node",
+    (PROXMOX, "nodes"): "node",
+    (REGISTRY, "external"): "external",
 }
+
+
+def kind_of(one: Object) -> Kind:
+    """What an object is about."""
+    return _KINDS.get((one.file, one.collection), "setting")
 
 
 def settings(deltas: Mapping[Object, Delta], covered: Iterable[Object]) -> Iterator[Change]:
@@ -96,13 +104,9 @@ def settings(deltas: Mapping[Object, Delta], covered: Iterable[Object]) -> Itera
     told = frozenset(covered)
     for one, delta in deltas.items():
         if one not in told:
-            kind = _KINDS.get((one.file, one.collection), "setting")
+            kind = kind_of(one)
             name = one.name if kind != "setting" else f"{one.file}: {one.name}"
-            yield Change(kind, name, Effect.UPDATE, _listed(delta), fields=delta.fields, covers=(one,))
-
-
-def _inner(delta: Delta) -> tuple[Any, ...]:
-    return delta.fields if delta.only_changed else ()
+            yield Change(kind, name, Effect.UPDATE, _listed(delta), covers=(one,))
 
 
 def _listed(delta: Delta) -> str:

@@ -25,7 +25,7 @@ class Effect(StrEnum):
     LOSE = "lose"
     """A role, slot, mapping or endpoint that served is gone."""
     RESTART = "restart"
-    """A guest reboots."""
+    """A guest reboots, or what runs in it stops while its driver is updated."""
     MOVE = "move"
     """A role runs elsewhere."""
     UPDATE = "update"
@@ -51,7 +51,10 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value that differs inside an object; ``before`` or ``after`` is None where the key does not exist."""
+    """One value that differs; ``before`` or ``after`` is None where the key does not exist.
+
+    In an object the path begins at its keys; () is the object itself, new or gone.
+    """
 
     path: Path
     before: Any
@@ -64,8 +67,9 @@ class Change:
 
     ``before`` and ``after`` are short: a place (``pve44/1``), a state, a model; None where there is none. ``summary``
     is one sentence (``moves from pve44/1 to pve46/1``) without the name, ``cause`` why, "" where nothing more is known.
-    ``fields`` are the values that differ in what the change is about, where both sides have it. ``covers`` names every
-    object of ``generated/`` whose difference this change tells of.
+    ``covers`` names every object of ``generated/`` whose difference this change tells of. ``fields`` are the values
+    that differ in those objects; each path begins with the object's file, collection and name. Of an object that
+    several changes cover one has the fields: all fields together are exactly what differs, each value once.
     """
 
     kind: Kind
@@ -109,6 +113,8 @@ class Comparison:
     fixed: tuple[Diagnostic, ...] = ()
     complete: bool = True
     counts: Mapping[Effect, int] = field(default_factory=dict)
+    names: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names that look like words (``general``) or like several (``Quadro M4000``): a report may set them apart."""
 
     @property
     def destructive(self) -> tuple[Change, ...]:

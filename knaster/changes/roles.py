@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from knaster.changes.causes import cause
 from knaster.changes.objects import PROXMOX, REGISTRY, Delta
-from knaster.changes.result import Change, Effect, Field, Object
+from knaster.changes.result import Change, Effect, Object
 from knaster.changes.scene import Scene, rows
 from knaster.changes.shifts import Shift, What
-from knaster.changes.words import listed
+from knaster.changes.words import NEW, listed
 from knaster.placement.failure import place_name
-
-FOLLOWS = frozenset({"endpoints", "processor", "models", "reason", "model", "state"})
-"""Fields of a slot that say where its role runs, or follow from that."""
 
 _EFFECTS: Mapping[What, Effect] = {
     "removed": Effect.LOSE,
@@ -48,7 +45,7 @@ def _change(scene: Scene, shift: Shift, mine: Mapping[Object, Delta], covers: tu
         why = _reason_changed(scene, shift.role)
     elif shift.what in ("removed", "added") and not (before or after):
         effect = Effect.RECORD
-    return Change("role", shift.role, effect, summary, before, after, why, _fields(mine), covers)
+    return Change("role", shift.role, effect, summary, before, after, why, covers=covers)
 
 
 def _summary(shift: Shift) -> str:
@@ -57,7 +54,7 @@ def _summary(shift: Shift) -> str:
         case "removed":
             return f"is removed; it ran on {listed(shift.before)}" if shift.before else "is removed; it had no place"
         case "added":
-            return f"is new and runs on {listed(shift.after)}" if shift.after else "is new and has no place"
+            return f"{NEW} and runs on {listed(shift.after)}" if shift.after else f"{NEW} and has no place"
         case "lost":
             return f"loses its place on {left}"
         case "placed":
@@ -96,11 +93,6 @@ def _kept(shift: Shift, mine: Mapping[Object, Delta]) -> tuple[Effect, str]:
 def _reason_changed(scene: Scene, role: str) -> str:
     new = scene.new.reasons.get(role, "")
     return new if new != scene.old.reasons.get(role, "") else ""
-
-
-def _fields(mine: Mapping[Object, Delta]) -> tuple[Field, ...]:
-    """What differs in objects that both sides have; where the role is, is in before and after."""
-    return tuple(field for delta in mine.values() if delta.only_changed for field in delta.fields)
 
 
 def _slots_of(scene: Scene) -> dict[str, list[Object]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,9 @@ from knaster.cluster import Model, Node, Role
 from knaster.guests import Guest
 from knaster.placement.standing import Standing
 from knaster.planned import Planned
+
+_WORDS = re.compile(r"[^\W\d_]+|\S+( \S+)+")
+"""One word, or several; anything else shows by itself that it is a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,15 @@ class Side:
             {guest.name: guest for guest in planned.guests},
             {one.role: one.reason for one in planned.plan.unplaced},
         )
+
+    def names(self) -> Iterator[str]:
+        """What sentences about this side may name."""
+        catalog, platform = self.planned.cluster.catalog, self.planned.cluster.platform
+        for some in (self.nodes, self.roles, self.models, self.guests, catalog and catalog.engines):
+            yield from some or ()
+        yield from platform.external if platform else ()
+        yield from (slot.name for role in self.roles.values() for slot in role.slots)
+        yield from {gpu.name for node in self.nodes.values() for gpu in node.gpus if gpu.name}
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,11 @@ class Scene:
         wanted = self.own.keys() | (self.old.roles.keys() ^ self.new.roles.keys())
         found = shifts(self.old.planned, self.new.planned, wanted)
         return {shift.role: shift for shift in found}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names of either side that nothing but knowing them tells from the words of a sentence."""
+        return frozenset(name for side in (self.old, self.new) for name in side.names() if _WORDS.fullmatch(name))
 
     @cached_property
     def own(self) -> Mapping[str, dict[Object, Delta]]:

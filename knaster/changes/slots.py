@@ -41,8 +41,7 @@ def slots(scene: Scene) -> Iterator[Change]:
                 before,
                 after,
                 _cause(scene, delta, name, frozenset(fact.key for fact in facts)),
-                delta.fields if delta.only_changed else (),
-                (Object(REGISTRY, "slots", name),),
+                covers=(Object(REGISTRY, "slots", name),),
             )
 
 
@@ -65,8 +64,8 @@ def _facts(scene: Scene, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
         verb = "serves" if new["state"] == "available" else "is meant for"
         text = f"{verb} {value(new.get('model'))} instead of {value(old.get('model'))}"
         yield _Fact("model", Effect.UPDATE, text)
-    if same and not _moves(scene, new["role"]):
-        yield from _endpoints(old, new)
+    if same:
+        yield from _endpoints(old, new, moves=_moves(scene, new["role"]) is not None)
     if old["fallback"] != new["fallback"]:
         yield _Fact("fallback", Effect.UPDATE, f"falls back to {_chain(new)} instead of {_chain(old)}")
     for key in dict.fromkeys((*old, *new)):
@@ -74,11 +73,20 @@ def _facts(scene: Scene, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
             yield _Fact(key, Effect.UPDATE, f"{key.replace('_', ' ')} {changed(old.get(key), new.get(key))}")
 
 
-def _endpoints(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Fact]:
-    """Other addresses, or something else that answers there, while the role stays where it is."""
-    if _addresses(old) != _addresses(new):
-        text = f"answers at {listed(_addresses(new))} instead of {listed(_addresses(old))}"
-        yield _Fact("endpoints", Effect.UPDATE, text)
+def _endpoints(old: Mapping[str, Any], new: Mapping[str, Any], *, moves: bool) -> Iterator[_Fact]:
+    """Other addresses, or something else that answers there.
+
+    Of a role that `moves` the new places say where it answers, but neither on which port nor what answers; and a place
+    that it keeps may have another address.
+    """
+    stay = _spots(old) & _spots(new) if moves else _spots(old) | _spots(new)
+    was, now = _addresses(old, stay), _addresses(new, stay)
+    ports = [sorted({one["port"] for one in slot["endpoints"] if "port" in one}) for slot in (old, new)]
+    if was != now:
+        yield _Fact("endpoints", Effect.UPDATE, f"answers at {listed(now)} instead of {listed(was)}")
+    elif ports[0] != ports[1]:
+        texts = [listed(map(str, some)) or "no known port" for some in ports]
+        yield _Fact("endpoints", Effect.UPDATE, f"port {texts[0]} → {texts[1]}")
     behind = [sorted({one["backend"] for one in slot["endpoints"]}) for slot in (old, new)]
     if behind[0] != behind[1]:
         yield _Fact("endpoints", Effect.UPDATE, f"backend {listed(behind[0])} → {listed(behind[1])}")
@@ -99,8 +107,20 @@ def _chain(slot: Mapping[str, Any]) -> str:
     return ", then ".join(slot["fallback"]) or "nothing"
 
 
-def _addresses(slot: Mapping[str, Any]) -> list[str]:
-    return [f"{one.get('host', one['node'])}:{one.get('port', '?')}" for one in slot["endpoints"]]
+_Spots = frozenset[tuple[str, str | None]]
+
+
+def _spots(slot: Mapping[str, Any]) -> _Spots:
+    return frozenset((one["node"], one.get("guest")) for one in slot["endpoints"])
+
+
+def _addresses(slot: Mapping[str, Any], of: _Spots | None = None) -> list[str]:
+    """``host:port`` of the endpoints, or of those at some spots alone."""
+    return [
+        f"{one.get('host', one['node'])}:{one.get('port', '?')}"
+        for one in slot["endpoints"]
+        if of is None or (one["node"], one.get("guest")) in of
+    ]
 
 
 def _ends(delta: Delta) -> tuple[str | None, str | None]:

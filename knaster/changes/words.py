@@ -11,6 +11,8 @@ from knaster.placement.standing import Spot
 from knaster.units import show
 
 _MANY = 3
+NEW = "is new"
+"""How the summary of a role begins that was not declared before."""
 
 
 def listed(names: Iterable[str], most: int = _MANY) -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from knaster.changes.result import DESTRUCTIVE, Change, Comparison, Effect, Field, InputChange
-from knaster.changes.words import listed
-from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.diagnostics import Diagnostic, Severity
 from knaster.files import Files
 from knaster.pipeline import Evaluation
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Table, plural
 from knaster.reports.json import diagnostic
-from knaster.reports.wording import DONE, models_told, noun
+from knaster.reports.wording import DONE, models_told, noun, shown, source, takes_place, things, where
 
 _TITLES = (
     (Effect.RESTART, "restarted"),
@@ -54,7 +52,8 @@ def data(comparison: Comparison) -> dict[str, Any]:
     """``{complete, counts, changes, inputs, new, fixed}``, as in `knaster.changes.Comparison`.
 
     A change: ``{kind, name, effect, summary, before, after, cause, fields: [{path, before, after}], covers: [{file,
-    collection, name}]}``; an input: ``{what, before, after, removed, file, line, column}``; ``counts`` by effect.
+    collection, name}]}``, where a path begins with file, collection and name; an input: ``{what, before, after,
+    removed, file, line, column}``; ``counts`` by effect.
     """
     return {
         "complete": comparison.complete,
@@ -70,11 +69,10 @@ def verdict(comparison: Comparison) -> str:
     """``1 role and 1 slot dropped, 1 role moved``; counted from the changes."""
     if not comparison.complete:
         return "cannot be compared: a side did not load"
-    told = []
-    for effect, word in DONE.items():
-        kinds = Counter(noun(change) for change in comparison.changes if change.effect is effect)
-        if kinds and effect is not Effect.RECORD:
-            told.append(f"{listed([plural(number, one) for one, number in sorted(kinds.items())], most=9)} {word}")
+    counted = {effect: things(one for one in comparison.changes if one.effect is effect) for effect in DONE}
+    told = [
+        f"{counted[effect]} {word}" for effect, word in DONE.items() if counted[effect] and effect is not Effect.RECORD
+    ]
     if told := [*told, *models_told(comparison.changes)]:
         return ", ".join(told)
     return "only what is recorded changes, nothing that runs" if comparison.changes else "no change to the fleet"
@@ -86,8 +84,8 @@ def blocks(comparison: Comparison, shown: Collection[Diagnostic] = ()) -> tuple[
     `shown` are diagnostics that the report has in full already.
     """
     changes, new = comparison.changes, [item for item in comparison.new if item not in shown]
-    moves = [change for change in changes if _moves(change)]
-    rest = [change for change in changes if not _moves(change) and change.effect not in DESTRUCTIVE]
+    moves = [change for change in changes if takes_place(change)]
+    rest = [change for change in changes if not takes_place(change) and change.effect not in DESTRUCTIVE]
     texts = {title: _lines(change for change in rest if change.effect is effect) for effect, title in _TITLES}
     return (
         Items("taken away", _lines(change for change in changes if change.effect in DESTRUCTIVE)),
@@ -106,12 +104,8 @@ def _invalid(side: Side) -> Iterable[Block]:
     yield Problems(errors, side.files)
 
 
-def _moves(change: Change) -> bool:
-    return change.kind == "role" and change.effect in (Effect.MOVE, Effect.CREATE) and change.after is not None
-
-
 def _row(change: Change) -> tuple[str, str, str, str]:
-    return change.name, change.before or "-", change.after or "-", change.cause or change.summary
+    return change.name, change.before or source(change), change.after or "", change.cause or change.summary
 
 
 def _lines(changes: Iterable[Change]) -> tuple[str, ...]:
@@ -122,30 +116,22 @@ def _lines(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def _edited(change: InputChange) -> str:
-    before, after = (_shown(value) for value in (change.before, change.after))
+    before, after = (_cut(shown(value)) for value in (change.before, change.after))
     what = f"{before} → {after}"
     if change.removed:
         what = "removed" if isinstance(change.before, dict) else f"{before} (removed)"
     elif change.before is None:
         what = "new" if isinstance(change.after, dict) else f"{after} (new)"
-    return f"{change.what}: {what}  {_place(change.place)}"
+    return f"{change.what}: {what}  {where(change.place)}"
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        text = ", ".join(map(_shown, value)) or "nothing"
-    else:
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def _place(place: Place) -> str:
-    return f"{place.file}:{place.line}" if place.line else place.file
-
-
 def _told(item: Diagnostic) -> str:
-    where = f"{_place(item.place)}: " if item.place else ""
-    return f"{where}{item.severity.value}: {item.message} [{item.code}]"
+    place = f"{where(item.place)}: " if item.place else ""
+    return f"{place}{item.severity.value}: {item.message} [{item.code}]"
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from knaster.pull import PullPlan
-from knaster.reports.comment import failures
+from knaster.reports import markdown
+from knaster.reports.comment import failures, repeats
 from knaster.reports.comment.ladder import Block, Body, fit
 from knaster.reports.comment.links import Links
 from knaster.reports.comment.markers import Marker, alert_marker, head_lines, marker, read_marker, result_id
@@ -36,6 +37,7 @@ BUDGET = 60_000
 """Bytes of a comment: more would slow the page for everybody who opens it."""
 _ALERT_BUDGET = 3_000
 _SHORT = 12
+_MAIN = frozenset({"main", "master"})
 
 
 def comment(plan: PullPlan, budget: int = BUDGET, *, links: Links | None = None) -> str:
@@ -48,8 +50,9 @@ def comment(plan: PullPlan, budget: int = BUDGET, *, links: Links | None = None)
 
 def bodies(plan: PullPlan, links: Links | None) -> list[Body]:
     """All there is to say, then less and less of it; what an earlier one rendered, a later call need not."""
-    head = _head(plan)
-    between = [one for one in (_command(plan), failures.line(plan)) if one is not None]
+    head, failing = _head(plan), failures.line(plan)
+    plan = repeats.without(plan)
+    between = [one for one in (_command(plan), failing) if one is not None]
     first, last = map(_blocks, (front(plan, links), back(plan, links)))
     whole = [head, *first, *between, *last]
     names = [head, *_blocks(in_short(plan))]
@@ -65,12 +68,13 @@ def turning(plan: PullPlan) -> str:
     """A new, short comment for a result that turned destructive: an edit of the old one notifies nobody."""
     start = render(
         "alert",
-        marker=Safe(alert_marker(plan.target, result_id(plan))),
+        marker=Safe(alert_marker(plan.target, result_id(plan), plan.head)),
         mark=Safe(_MARKS["destructive"]),
         sentence=sentence(plan),
+        into=_into(plan),
         head=plan.head[:_SHORT],
     )
-    taken = _blocks([taken_away(plan)])
+    taken = _blocks([taken_away(repeats.without(plan))])
     return fit([[start, *taken], [start, *taken], [start]], _ALERT_BUDGET)
 
 
@@ -84,12 +88,18 @@ def _head(plan: PullPlan) -> Safe:
         marker=Safe(head_lines(plan)),
         mark=Safe(_MARKS.get(verdict, "")),
         sentence=sentence(plan),
+        into=_into(plan),
         counts=counts(plan),
     )
 
 
+def _into(plan: PullPlan) -> str:
+    """The target where that is not what everybody takes for granted, nor said by the sentence."""
+    return "" if plan.target in _MAIN or plan.verdict == "conflict" else plan.target
+
+
 def _command(plan: PullPlan) -> Safe | None:
-    return render("command", command=plan.command) if plan.command else None
+    return render("command", command=Safe(markdown.span(plan.command))) if plan.command else None
 
 
 def _foot(plan: PullPlan, links: Links | None, *, cut: bool) -> Safe:

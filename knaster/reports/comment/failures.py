@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
-from knaster.changes.result import Effect
+from knaster.changes.objects import PLACEMENT
+from knaster.changes.result import Change, Effect
 from knaster.placement.survival import Failures, Survival
 from knaster.pull import PullPlan
 from knaster.reports.comment.templates import Safe, render
@@ -33,26 +36,58 @@ class Failure:
 
 def line(plan: PullPlan) -> Safe | None:
     """One sentence in Markdown; None where there is no plan that could land."""
-    before, after = plan.failures_before, plan.failures_after
+    after = plan.failures_after
     if after is None or not plan.ok:
         return None
-    now = _more(before, after)
-    gone = _more(after, before) if before else ()
-    lost = any(one.kind == "role" and one.effect is Effect.LOSE for one in plan.comparison.changes)
+    names = _renamed(plan.comparison.changes)
+    before = plan.failures_before and _called(plan.failures_before, names)
+    lost = [one for one in plan.comparison.changes if _loses(one) and one.name not in names] if before else []
+    beside = before if not lost else None
     lines = (
-        _line("node", before.nodes if before else None, after.nodes),
-        _line("card", before.cards if before else None, after.cards),
+        _line("node", beside.nodes if beside else None, after.nodes),
+        _line("card", beside.cards if beside else None, after.cards),
     )
+    now = _more(before, after)
     return render(
         "failures",
         lines=lines,
         as_before=all(one.same for one in lines),
         target=plan.target,
-        partly=lost,
+        lost=tuple(one.name for one in lost if one.after is None),
+        fewer=tuple(one.name for one in lost),
         now=now[:_SHOWN],
         more=len(now[_SHOWN:]),
-        gone=() if now or lost else gone[:_SHOWN],
+        gone=() if now or not beside else _more(after, beside)[:_SHOWN],
     )
+
+
+def _loses(change: Change) -> bool:
+    return change.kind == "role" and change.effect is Effect.LOSE
+
+
+def _renamed(changes: Iterable[Change]) -> dict[str, str]:
+    """Older to newer names of roles that differ in nothing else: a removed one, and a new one with all its places."""
+    roles = [one for one in changes if one.kind == "role" and not any(of.collection == "unplaced" for of in one.covers)]
+    new = {_places(one, after=True): one.name for one in roles if one.before is None}
+    gone = {one.name: _places(one, after=False) for one in roles if one.after is None}
+    return {name: new[places] for name, places in gone.items() if places and places in new}
+
+
+def _places(change: Change, *, after: bool) -> tuple[str, ...]:
+    """The assignments of a role that is there on one side alone, without its name."""
+    found = [field for field in change.fields if field.path[:2] == (PLACEMENT, "assignments") and len(field.path) == 3]
+    rows = (field.after if after else field.before for field in found)
+    return tuple(sorted(json.dumps({**row, "role": ""}, sort_keys=True) for row in rows if row))
+
+
+def _called(failures: Failures, names: Mapping[str, str]) -> Failures:
+    """The same failures, of roles by their newer names."""
+    return Failures(*(_renaming(one, names) for one in (failures.nodes, failures.cards)))
+
+
+def _renaming(one: Survival, names: Mapping[str, str]) -> Survival:
+    drops = {name: tuple(sorted(names.get(role, role) for role in roles)) for name, roles in one.drops.items()}
+    return replace(one, drops=drops)
 
 
 def _line(noun: str, before: Survival | None, after: Survival) -> Line:

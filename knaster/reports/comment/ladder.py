@@ -14,7 +14,7 @@ from knaster.reports.comment.templates import Safe, render
 _FIRST = 10
 """Rows that each section may show before any shows more."""
 _NEEDED = 3
-"""Rows of the first section without which a smaller body, which names more of them, is better."""
+"""Things in the rows of the first section without which a smaller body, which names more of them, is better."""
 GAP = "\n\n"
 
 
@@ -26,6 +26,8 @@ class Block:
         self.total = len(section.items)
         self._rows: list[Safe] = []
         self._sizes = [0]
+        self._things = [0]
+        self._all = sum(map(section.number, section.items))
         self._frames: dict[tuple[bool, bool, int], int] = {}
 
     def text(self, shown: int) -> Safe:
@@ -36,15 +38,19 @@ class Block:
     def size(self, shown: int) -> int:
         """The bytes of `text`."""
         self._make(shown)
-        frame = (shown == 0, shown == self.total, len(str(shown)))
+        frame = (shown == 0, shown == self.total, len(str(self._things[shown])))
         if frame not in self._frames:
             self._frames[frame] = len(self._render([Safe("-")], shown).encode()) - (2 if shown else 0)
         return self._frames[frame] + self._sizes[shown]
 
+    def enough(self, shown: int) -> bool:
+        """Whether that many rows name as many things as a section that comes first must."""
+        return self._things[shown] >= min(_NEEDED, self._all)
+
     def _render(self, rows: Sequence[Safe], shown: int) -> Safe:
-        one = self.section
+        one, things = self.section, self._things[shown]
         text = render(
-            "section", title=one.title, folded=one.folded, table=one.table, rows=rows, shown=shown, total=self.total
+            "section", title=one.title, folded=one.folded, table=one.table, rows=rows, shown=things, total=self._all
         )
         return Safe(text.rstrip("\n"))
 
@@ -53,6 +59,7 @@ class Block:
         for item in one.items[len(self._rows) : number]:
             self._rows.append(render(one.template, row=one.view(item), bold=one.bold))
             self._sizes.append(self._sizes[-1] + len(self._rows[-1].encode()) + 1)
+            self._things.append(self._things[-1] + one.number(item))
 
 
 Body = Sequence[Block | Safe]
@@ -93,7 +100,7 @@ def _filled(body: Body, budget: int) -> str | None:
             before = one.size(shown[at])
             shown[at] = _grown(one, shown[at], left + before, most)
             left -= one.size(shown[at]) - before
-    if blocks and shown[blocks[0][0]] < min(_NEEDED, blocks[0][1].total):
+    if blocks and not blocks[0][1].enough(shown[blocks[0][0]]):
         return None
     return _text(body, shown)
 

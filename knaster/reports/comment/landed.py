@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from knaster.changes.result import Comparison
-from knaster.pull import PullPlan
+from knaster.changes.result import Change, Comparison
+from knaster.reports.comment import values
 from knaster.reports.comment.ladder import Block, fit
 from knaster.reports.comment.markers import Marker, encoded
-from knaster.reports.comment.sections import back, front
+from knaster.reports.comment.sections import Section
 from knaster.reports.comment.templates import Safe, render
 
 _BUDGET = 20_000
@@ -29,9 +29,13 @@ class Landed:
         return f"<!-- knaster landed v1 target={encoded(self.shown.target)} commit={encoded(self.commit)} -->"
 
 
-def otherwise(landed: Landed, comparison: Comparison) -> str:
-    """The comment; `comparison` is from what was shown to what landed."""
+def otherwise(landed: Landed, promised: Comparison, done: Comparison) -> str:
+    """The comment on what a merge did (`done`) against what it showed (`promised`); "" where the two are the same."""
     shown = landed.shown
+    added = [change for change in done.changes if _told(change) not in {_told(one) for one in promised.changes}]
+    missing = [change for change in promised.changes if _told(change) not in {_told(one) for one in done.changes}]
+    if not added and not missing:
+        return ""
     start = render(
         "landed",
         marker=Safe(landed.marker),
@@ -41,8 +45,12 @@ def otherwise(landed: Landed, comparison: Comparison) -> str:
         shown=shown.plan[:_SHORT] or "none",
         head=shown.head[:_SHORT],
         base=shown.base[:_SHORT],
-        differs=bool(comparison.changes),
     )
-    plan = PullPlan(shown.target, shown.base, shown.head, shown.base, comparison=comparison)
-    blocks = [Block(one) for one in (*front(plan, None), *back(plan, None))]
+    parts = (("Done, but not shown", added), ("Shown, but not done", missing))
+    blocks = [Block(Section(title, "change", changes, values.row)) for title, changes in parts if changes]
     return fit([[start, *blocks], [start]], _BUDGET)
+
+
+def _told(change: Change) -> tuple[object, ...]:
+    """What a reader sees of a change."""
+    return change.effect, change.kind, change.name, change.summary, change.before, change.after

@@ -46,8 +46,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "code": lambda text: Safe(markdown.span(cut(text, _NAME))),
         "code_cell": lambda text: Safe(markdown.code(cut(text, _NAME))),
-        "prose": lambda text: Safe(markdown.prose(cut(text, _TEXT))),
-        "prose_cell": lambda text: Safe(markdown.cell(cut(text, _TEXT))),
+        "in_cell": lambda text: Safe(text.replace("|", "\\|")),
     }
     return environment
 
@@ -58,7 +57,12 @@ def _finalize(value: Any) -> str:
         return value
     if isinstance(value, int):
         return str(value)
-    return markdown.prose(cut(value, _TEXT))
+    return sentence(value)
+
+
+def sentence(text: str, names: frozenset[str] = frozenset()) -> Safe:
+    """A sentence from data, in which words that are among `names` are set apart."""
+    return Safe(markdown.prose(cut(text, _TEXT), names))
 
 
 def cut(text: str, length: int) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from knaster.changes.result import Change, Effect
 from knaster.changes.words import listed
 from knaster.diagnostics import Severity
 from knaster.pull import PullPlan
 from knaster.reports.blocks import plural
-from knaster.reports.wording import DONE, models_told, noun
+from knaster.reports.wording import DONE, models_told, things
 
 _TAKES = {Effect.DESTROY: "destroys", Effect.REPLACE: "replaces", Effect.LOSE: "drops"}
 _DOES = {Effect.MOVE: "moves", Effect.RESTART: "restarts", Effect.CREATE: "adds", Effect.UPDATE: "changes"}
@@ -62,13 +62,6 @@ def _errors(plan: PullPlan) -> int:
     return sum(one.severity is Severity.ERROR for one in plan.problems)
 
 
-def _clauses(verbs: dict[Effect, str], changes: Iterable[Change]) -> list[str]:
-    kinds: dict[Effect, Counter[str]] = {effect: Counter() for effect in verbs}
-    for change in changes:
-        if change.effect in kinds:
-            kinds[change.effect][noun(change)] += 1
-    return [f"{verbs[effect]} {_things(found)}" for effect, found in kinds.items() if found]
-
-
-def _things(found: Counter[str]) -> str:
-    return listed([plural(number, word) for word, number in sorted(found.items())], most=9)
+def _clauses(verbs: dict[Effect, str], changes: Sequence[Change]) -> list[str]:
+    counted = {effect: things(change for change in changes if change.effect is effect) for effect in verbs}
+    return [f"{verbs[effect]} {found}" for effect, found in counted.items() if found]
