@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from knaster.changes.objects import spot
 from knaster.changes.scene import Scene, Side
 from knaster.changes.shifts import Shift
+from knaster.changes.taking import spot
 from knaster.changes.words import spot_of
 from knaster.placement.explain import Line
 from knaster.placement.result import Assignment

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from knaster.changes.consumers import ROOTS, consumers
+from knaster.changes.following import followed
 from knaster.changes.guests import guests
 from knaster.changes.inputs import input_changes
 from knaster.changes.models import models
+from knaster.changes.nodes import nodes, states
 from knaster.changes.objects import Delta, differences
-from knaster.changes.others import cards, externals, kind_of, mappings, nodes, settings
+from knaster.changes.others import cards, externals, kind_of, mappings, settings
 from knaster.changes.result import Change, Comparison, Effect, Field, Object
 from knaster.changes.roles import roles
 from knaster.changes.scene import Scene, Side
@@ -18,7 +21,7 @@ from knaster.changes.slots import slots
 from knaster.diagnostics import Diagnostic, Severity, order
 from knaster.pipeline import Evaluation
 
-RULES: tuple[Callable[[Scene], Iterable[Change]], ...] = (roles, models, slots, guests, externals)
+RULES: tuple[Callable[[Scene], Iterable[Change]], ...] = (roles, models, slots, guests, states, externals)
 """Each tells its own part, whatever the others cover."""
 
 ECHOES: tuple[Callable[[Scene], Iterable[Change]], ...] = (mappings, cards, nodes)
@@ -43,7 +46,19 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     return Comparison(inputs, changes, new, fixed, counts=told, names=scene.names)
 
 
-def _changes(scene: Scene) -> Iterator[Change]:
+def _changes(scene: Scene) -> list[Change]:
+    """What the rules tell, with what consumers read of it; then what of that nothing tells, and the rest."""
+    found = followed(scene, _ruled(scene))
+    found = followed(scene, (*found, *consumers(scene, _covered(found), ROOTS)))
+    found += consumers(scene, _covered(found))
+    return [*found, *settings(scene.deltas, _covered(found))]
+
+
+def _covered(changes: Iterable[Change]) -> frozenset[Object]:
+    return frozenset(one for change in changes for one in change.covers)
+
+
+def _ruled(scene: Scene) -> Iterator[Change]:
     covered: set[Object] = set()
     for rule in (*RULES, *ECHOES):
         for change in rule(scene):
@@ -51,7 +66,6 @@ def _changes(scene: Scene) -> Iterator[Change]:
                 continue
             covered.update(change.covers)
             yield replace(change, covers=tuple(sorted(change.covers)))
-    yield from settings(scene.deltas, covered)
 
 
 def _with_fields(changes: list[Change], deltas: Mapping[Object, Delta]) -> tuple[Change, ...]:

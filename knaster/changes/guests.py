@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from knaster.changes.effects import ORDER, GuestKind, effect, phrase
 from knaster.changes.objects import PLACEMENT, PROXMOX, REGISTRY, TFVARS, Delta
@@ -21,6 +22,14 @@ _VERBS = {
     Effect.UPDATE: "changes in place",
     Effect.RECORD: "changes in place",
 }
+_SAID = (
+    ("replication", "replicates"),
+    ("replication", "moves"),
+    ("replicates", "moves"),
+    ("storage", "storage_type"),
+    ("template", "os_type"),
+)
+"""A field, and another that only repeats it."""
 
 
 def guests(scene: Scene) -> Iterator[Change]:
@@ -116,14 +125,16 @@ def _alike(one: Node, other: Node | None) -> bool:
 
 def _changed(scene: Scene, name: str, old: Guest, new: Guest, mine: dict[Object, Delta]) -> Change | None:
     kind: GuestKind = new.kind
-    fields = sorted(_merged(mine), key=lambda field: (_ORDER.index(effect(field, kind)), _position(field)))
+    roams = kind == "lxc" and bool(new.replication)
+    does = partial(effect, kind=kind, roams=roams)
+    fields = sorted(_merged(mine), key=lambda field: (_ORDER.index(does(field)), _position(field)))
     if not fields:
         return None
-    worst = effect(fields[0], kind)
-    summary = f"{_VERBS[worst]}: {', '.join(phrase(field, kind) for field in fields)}"
+    worst = does(fields[0])
+    summary = f"{_VERBS[worst]}: {', '.join(phrase(field, kind, roams=roams) for field in fields)}"
     if worst is Effect.REPLACE:
         summary += f"; its data on {old.storage} is lost"
-    elif any(field.path[0] == "driver" for field in fields):
+    elif any(field.path[0] == "driver" and does(field) is Effect.RESTART for field in fields):
         summary += "; by Ansible, VM by VM, behind a snapshot"
     return Change("guest", name, worst, summary, covers=(*mine, *_lists(scene, old, new)))
 
@@ -138,8 +149,9 @@ def _lists(scene: Scene, old: Guest, new: Guest) -> Iterator[Object]:
 def _merged(mine: dict[Object, Delta]) -> list[Field]:
     """What differs in either file, each field once; without what `roles` tells, or another field says as well."""
     found = {field.path: field for _, delta in sorted(mine.items()) for field in delta.fields if field.path}
-    if any(path[0] == "driver" for path in found):
-        found.pop(("driver_generation",), None)
+    for said, echo in _SAID:
+        if (said,) in found:
+            found.pop((echo,), None)
     found.pop(("roles",), None)
     return list(found.values())
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from knaster.changes.objects import PLACEMENT, REGISTRY, spot
+from knaster.changes.objects import PLACEMENT, REGISTRY
 from knaster.changes.result import Change, Effect, Object
 from knaster.changes.scene import Scene
 from knaster.changes.shifts import Shift
+from knaster.changes.taking import spot
 from knaster.changes.words import listed, spot_of
 from knaster.placement.failure import place_name
 from knaster.placement.result import Assignment

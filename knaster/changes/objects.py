@@ -7,20 +7,23 @@ of a document is ever lost, not even of one that is invented next year.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from knaster.changes import taking
 from knaster.changes.fields import fields
 from knaster.changes.result import Field, Object
+from knaster.changes.taking import Objects
 
 SETTING = "setting"
 PLACEMENT, PROXMOX, REGISTRY = "placement.yaml", "proxmox.yaml", "registry.yaml"
 TFVARS = "tofu/knaster.auto.tfvars.json"
+MOVED, EXCLUDE = "tofu/fleet/moved.tf.json", "tofu/down.exclude"
+LITELLM, HOSTS = "litellm.yaml", "ansible/hosts.yaml"
+NODES, GUESTS, GPUS, SLOTS = TARGETS = tuple(f"prometheus/{job}.json" for job in ("nodes", "guests", "gpus", "slots"))
 
 Documents = Mapping[str, Mapping[str, Any]]
-Objects = dict[str, Any]
-"""Name to value, of one collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,77 +81,34 @@ def _exact(value: Any) -> bytes:
     return marshal.dumps(value, 2)
 
 
-def _keyed(key: str) -> Callable[[dict[str, Any]], Objects]:
-    """A mapping by name."""
-
-    def take(rest: dict[str, Any]) -> Objects:
-        items = rest.get(key)
-        if not isinstance(items, dict):
-            return {}
-        rest[key] = {}
-        return items
-
-    return take
-
-
-def _listed(key: str, name: Callable[[Mapping[str, Any]], str]) -> Callable[[dict[str, Any]], Objects]:
-    """A list of mappings, each with a name."""
-
-    def take(rest: dict[str, Any]) -> Objects:
-        items = rest.get(key)
-        if not isinstance(items, list):
-            return {}
-        rest[key] = []
-        return _named((name(item), item) for item in items)
-
-    return take
-
-
-def _named(pairs: Iterable[tuple[str, Any]]) -> Objects:
-    """Names that occur twice (an error of the inputs) are numbered."""
-    found: Objects = {}
-    for name, value in pairs:
-        free, number = name, 2
-        while free in found:
-            free, number = f"{name}#{number}", number + 1
-        found[free] = value
-    return found
-
-
-def _node_mappings(rest: dict[str, Any]) -> Objects:
-    """The mappings of every node, as ``pve44/gpu-p2000-pve44``; the nodes stay behind without them."""
-    nodes = rest.get("nodes")
-    if not isinstance(nodes, dict):
-        return {}
-    rest["nodes"] = {name: {**node, "mappings": []} for name, node in nodes.items()}
-    return _named((f"{name}/{item['name']}", item) for name, node in nodes.items() for item in node["mappings"])
-
-
-def _assignment(item: Mapping[str, Any]) -> str:
-    return f"{item['role']} {spot(item['node'], item.get('gpu_index'))}"
-
-
-def _disabled(item: Mapping[str, Any]) -> str:
-    return spot(item["node"], item["gpu_index"])
-
-
-def _role(item: Mapping[str, Any]) -> str:
-    return str(item["role"])
-
-
-def spot(node: str, index: int | None) -> str:
-    """``pve44/1`` for a card, ``pve44`` for a node's CPU."""
-    return node if index is None else f"{node}/{index}"
-
-
-_TABLE: Mapping[str, tuple[tuple[str, Callable[[dict[str, Any]], Objects]], ...]] = {
+_TABLE: Mapping[str, tuple[tuple[str, taking.Take], ...]] = {
     PLACEMENT: (
-        ("assignments", _listed("assignments", _assignment)),
-        ("unplaced", _listed("unplaced", _role)),
-        ("disabled_gpus", _listed("disabled_gpus", _disabled)),
+        ("assignments", taking.listed("assignments", taking.assignment)),
+        ("unplaced", taking.listed("unplaced", taking.role)),
+        ("disabled_gpus", taking.listed("disabled_gpus", taking.disabled)),
     ),
-    PROXMOX: (("mappings", _node_mappings), ("nodes", _keyed("nodes")), ("guests", _keyed("guests"))),
-    REGISTRY: (("slots", _keyed("slots")), ("external", _keyed("external"))),
-    TFVARS: (("mappings", _keyed("mappings")), ("vms", _keyed("vms")), ("containers", _keyed("containers"))),
+    PROXMOX: (
+        ("mappings", taking.node_mappings),
+        ("nodes", taking.keyed("nodes")),
+        ("guests", taking.keyed("guests")),
+    ),
+    REGISTRY: tuple((name, taking.keyed(name)) for name in ("slots", "models", "external")),
+    LITELLM: (
+        ("model_list", taking.listed("model_list", taking.deployment)),
+        ("model_group_alias", taking.within("router_settings", taking.keyed("model_group_alias"))),
+        ("fallbacks", taking.within("router_settings", taking.listed("fallbacks", taking.only_key))),
+    ),
+    TFVARS: (
+        ("nodes", taking.listed("nodes", str)),
+        *((name, taking.keyed(name)) for name in ("mappings", "vms", "containers")),
+    ),
+    MOVED: (("moved", taking.listed("moved", taking.mover)),),
+    EXCLUDE: (("addresses", taking.listed("addresses", taking.addressed)),),
+    HOSTS: (
+        ("hosts", taking.within("all", taking.keyed("hosts"))),
+        ("members", taking.within("all", taking.members)),
+        ("children", taking.within("all", taking.keyed("children"))),
+    ),
+    **{file: (("groups", taking.listed("groups", taking.target)),) for file in TARGETS},
 }
 """File, and each collection in it with the function that takes its objects out."""

@@ -1,14 +1,28 @@
-"""Changes of mappings, disabled cards, nodes and external endpoints, and of whatever has no rule of its own."""
+"""Changes of mappings, disabled cards and external endpoints, and of whatever has no rule of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from knaster.changes.objects import PLACEMENT, PROXMOX, REGISTRY, TFVARS, Delta
+from knaster.changes.objects import (
+    EXCLUDE,
+    GPUS,
+    GUESTS,
+    HOSTS,
+    LITELLM,
+    MOVED,
+    NODES,
+    PLACEMENT,
+    PROXMOX,
+    REGISTRY,
+    SLOTS,
+    TFVARS,
+    Delta,
+)
 from knaster.changes.result import Change, Effect, Kind, Object
 from knaster.changes.scene import Scene
-from knaster.changes.words import changed, listed
+from knaster.changes.words import differing
 
 
 def mappings(scene: Scene) -> Iterator[Change]:
@@ -27,7 +41,7 @@ def _mapping(delta: Delta) -> tuple[Effect, str]:
     row = delta.after or delta.before
     card = f"{row['id']} at {row['path']}"
     if delta.only_changed:
-        return Effect.UPDATE, f"changes in place: {_listed(delta)}"
+        return Effect.UPDATE, f"changes in place: {differing(delta.fields)}"
     return (Effect.CREATE, f"is created: {card}") if delta.after else (Effect.LOSE, f"is removed: {card}")
 
 
@@ -39,7 +53,7 @@ def cards(scene: Scene) -> Iterator[Change]:
         why = f" ({row['reason']})" if row.get("reason") else ""
         effect, summary, cause = Effect.UPDATE, f"is disabled: {card}{why}", ""
         if delta.only_changed:
-            effect, summary = Effect.RECORD, f"stays disabled: {_listed(delta)}"
+            effect, summary = Effect.RECORD, f"stays disabled: {differing(delta.fields)}"
         elif delta.after is None:
             effect, summary, cause = _enabled(scene, row, card)
         yield Change("node", name, effect, summary, cause=cause, covers=(_card_object(name),))
@@ -57,21 +71,11 @@ def _card_object(name: str) -> Object:
     return Object(PLACEMENT, "disabled_gpus", name)
 
 
-def nodes(scene: Scene) -> Iterator[Change]:
-    """Nodes of the Proxmox cluster that come, go, or carry other guests."""
-    for name, delta in scene.of(PROXMOX, "nodes").items():
-        effect, summary = Effect.UPDATE, f"carries other guests: {_listed(delta)}"
-        if not delta.only_changed:
-            effect = Effect.CREATE if delta.after else Effect.UPDATE
-            summary = "joins the Proxmox cluster" if delta.after else "leaves the Proxmox cluster; it carried no guest"
-        yield Change("node", name, effect, summary, covers=(Object(PROXMOX, "nodes", name),))
-
-
 def externals(scene: Scene) -> Iterator[Change]:
     """Endpoints outside the fleet, where fallback chains end."""
     for name, delta in scene.of(REGISTRY, "external").items():
         if delta.only_changed:
-            effect, summary = Effect.UPDATE, f"changes: {_listed(delta)}"
+            effect, summary = Effect.UPDATE, f"changes: {differing(delta.fields)}"
         else:
             row = delta.after or delta.before
             effect = Effect.CREATE if delta.after else Effect.LOSE
@@ -91,6 +95,19 @@ _KINDS: Mapping[tuple[str, str], Kind] = {
     (PLACEMENT, "disabled_gpus"): "node",
     (PROXMOX, "nodes"): "node",
     (REGISTRY, "external"): "external",
+    (REGISTRY, "models"): "model",
+    (TFVARS, "nodes"): "node",
+    (MOVED, "moved"): "guest",
+    (EXCLUDE, "addresses"): "guest",
+    (LITELLM, "model_list"): "slot",
+    (LITELLM, "model_group_alias"): "slot",
+    (LITELLM, "fallbacks"): "slot",
+    (HOSTS, "hosts"): "guest",
+    (HOSTS, "members"): "node",
+    (NODES, "groups"): "node",
+    (GUESTS, "groups"): "guest",
+    (GPUS, "groups"): "guest",
+    (SLOTS, "groups"): "slot",
 }
 
 
@@ -99,17 +116,10 @@ def kind_of(one: Object) -> Kind:
     return _KINDS.get((one.file, one.collection), "setting")
 
 
-def settings(deltas: Mapping[Object, Delta], covered: Iterable[Object]) -> Iterator[Change]:
+def settings(deltas: Mapping[Object, Delta], covered: Collection[Object]) -> Iterator[Change]:
     """Every object that no other change covers: what differs, without an interpretation."""
-    told = frozenset(covered)
     for one, delta in deltas.items():
-        if one not in told:
+        if one not in covered:
             kind = kind_of(one)
             name = one.name if kind != "setting" else f"{one.file}: {one.name}"
-            yield Change(kind, name, Effect.UPDATE, _listed(delta), covers=(one,))
-
-
-def _listed(delta: Delta) -> str:
-    return listed(
-        (f"{'.'.join(map(str, one.path))} {changed(one.before, one.after)}".strip() for one in delta.fields), most=5
-    )
+            yield Change(kind, name, Effect.UPDATE, differing(delta.fields), covers=(one,))

@@ -90,6 +90,9 @@ def _endpoints(old: Mapping[str, Any], new: Mapping[str, Any], *, moves: bool) -
     behind = [sorted({one["backend"] for one in slot["endpoints"]}) for slot in (old, new)]
     if behind[0] != behind[1]:
         yield _Fact("endpoints", Effect.UPDATE, f"backend {listed(behind[0])} → {listed(behind[1])}")
+    programs = [_programs(slot, stay) for slot in (old, new)]
+    if all(programs) and programs[0] != programs[1]:
+        yield _Fact("endpoints", Effect.UPDATE, f"worker program {listed(programs[0])} → {listed(programs[1])}")
 
 
 def _state(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Fact]:
@@ -121,6 +124,12 @@ def _addresses(slot: Mapping[str, Any], of: _Spots | None = None) -> list[str]:
         for one in slot["endpoints"]
         if of is None or (one["node"], one.get("guest")) in of
     ]
+
+
+def _programs(slot: Mapping[str, Any], at: _Spots) -> list[str]:
+    """What serves as a worker at these spots."""
+    endpoints = (one for one in slot["endpoints"] if (one["node"], one.get("guest")) in at)
+    return sorted({one["program"] for one in endpoints if "program" in one})
 
 
 def _ends(delta: Delta) -> tuple[str | None, str | None]:

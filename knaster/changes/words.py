@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from json import dumps
 from typing import Any
 
+from knaster.changes.result import Field
 from knaster.placement.result import Assignment
 from knaster.placement.standing import Spot
+from knaster.redact import masked
 from knaster.units import show
 
 _MANY = 3
+_SHORT = 120
 NEW = "is new"
 """How the summary of a role begins that was not declared before."""
 
@@ -51,6 +54,30 @@ def changed(before: Any, after: Any) -> str:
         if parts:
             return ", ".join(parts)
     return f"{value(before)} → {value(after)}"
+
+
+def short(text: str) -> str:
+    """A sentence of at most 120 characters; more of it is in the fields."""
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1].rstrip()}…"
+
+
+def differing(fields: Iterable[Field], called: Mapping[str, str] | None = None) -> str:
+    """Fields by their keys, in short and without secrets; `called` is how people call some keys at the top."""
+    texts = (f"{_key(field, called or {})} {_said(field)}".strip() for field in fields)
+    return short(listed(texts, most=5))
+
+
+def _key(field: Field, called: Mapping[str, str]) -> str:
+    path = [str(step) for step in field.path]
+    return ".".join([called.get(path[0], path[0]), *path[1:]]) if path else ""
+
+
+def _said(field: Field) -> str:
+    """Of a mapping only that it is there: what is in it would fill the line."""
+    before, after = masked(field.before), masked(field.after)
+    if isinstance(before, dict) or isinstance(after, dict):
+        return "differs" if before and after else "is new" if after else "is gone"
+    return changed(before, after)
 
 
 def spot_of(one: Assignment) -> Spot:
