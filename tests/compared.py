@@ -184,14 +184,25 @@ def patched(value: Any, fields: tuple[Field, ...]) -> Any:
 def together(objects: Mapping[str, Mapping[str, Any]], file: str) -> dict[str, Any]:
     """The document that was taken apart, put together by the schemas' own words."""
     document = copy.deepcopy(dict(objects["setting"]))
-    if file == "placement.yaml":
-        for name in ("assignments", "unplaced", "disabled_gpus"):
-            document[name] = list(objects[name].values())
-        return document
-    for name in objects.keys() - {"setting"}:
-        if file != "proxmox.yaml" or name != "mappings":
-            document[name] = copy.deepcopy(dict(objects[name]))
+    for name in objects.keys() - {"setting", "members"}:
+        _put(document, file, name, copy.deepcopy(objects[name]))
+    for name, facts in objects.get("members", {}).items():
+        group, _, host = name.partition("/")
+        document["all"]["children"][group]["hosts"][host] = facts
     if file == "proxmox.yaml":
         for name, item in objects["mappings"].items():
             document["nodes"][name.rpartition("/")[0]]["mappings"].append(item)
     return document
+
+
+INSIDE = {"hosts": "all", "children": "all", "model_group_alias": "router_settings", "fallbacks": "router_settings"}
+LISTS = {"assignments", "unplaced", "disabled_gpus", "model_list", "fallbacks", "groups", "moved", "addresses"}
+
+
+def _put(document: dict[str, Any], file: str, name: str, objects: Mapping[str, Any]) -> None:
+    """One collection where the schema wants it."""
+    if (file, name) == ("proxmox.yaml", "mappings"):
+        return
+    place = document[INSIDE[name]] if name in INSIDE else document
+    listed = name in LISTS or (name == "nodes" and file.endswith(".tfvars.json"))
+    place[name] = list(objects.values()) if listed else dict(objects)

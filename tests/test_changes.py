@@ -78,6 +78,10 @@ def test_a_disabled_card_moves_its_role_and_everything_that_follows_is_one_line(
     move = only(comparison, "role")
     assert (move.before, move.after) == ("pve44/1", "pve46/1")
     assert [(one.file, one.collection, one.name) for one in move.covers] == [
+        ("ansible/hosts.yaml", "hosts", "gpu-pve44"),
+        ("ansible/hosts.yaml", "hosts", "gpu-pve46"),
+        ("litellm.yaml", "model_list", "embed@gpu-pve44"),
+        ("litellm.yaml", "model_list", "embed@gpu-pve46"),
         ("placement.yaml", "assignments", "embedding pve44/1"),
         ("placement.yaml", "assignments", "embedding pve46/1"),
         ("proxmox.yaml", "guests", "gpu-pve44"),
@@ -96,7 +100,11 @@ def test_a_port_is_told_even_where_the_role_moves_in_the_same_merge() -> None:
     move = ("move", "role", "embedding", "moves from pve44/1 to pve46/1", "pve44 is down")
     assert of(comparison, "embedding", "embed") == [move, ("update", "slot", "embed", "port 8082 → 9082", "")]
     (slot,) = (one for one in comparison.changes if one.name == "embed")
-    assert [one.path for one in slot.fields] == [("registry.yaml", "slots", "embed", "endpoints")]
+    assert [one.path for one in slot.fields] == [
+        ("litellm.yaml", "model_list", "embed@gpu-pve44"),
+        ("litellm.yaml", "model_list", "embed@gpu-pve46"),
+        ("registry.yaml", "slots", "embed", "endpoints"),
+    ]
     assert of(diff(two_nodes(SERVED), two_nodes(SERVED, DOWN)), "embedding", "embed") == [move]
 
 
@@ -219,9 +227,9 @@ def test_a_higher_priority_takes_the_card() -> None:
         ((P, "services: [piper]", "services: [piper, redis]"), "update", "changes in place: services +redis"),
         (
             (P, "12.7-1_amd64", "12.8-1_amd64"),
-            "replace",
-            "is destroyed and created anew: template local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst → "
-            "local:vztmpl/debian-12-standard_12.8-1_amd64.tar.zst; its data on local-lvm is lost",
+            "update",
+            "changes in place: template local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst → "
+            "local:vztmpl/debian-12-standard_12.8-1_amd64.tar.zst (of containers made from now on)",
         ),
     ],
 )

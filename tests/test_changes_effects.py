@@ -19,7 +19,8 @@ REPLACE, RESTART, UPDATE, RECORD = Effect.REPLACE, Effect.RESTART, Effect.UPDATE
         ("kind", REPLACE, REPLACE),
         ("vmid", REPLACE, REPLACE),  # vm_id: ForceNew
         ("node", REPLACE, REPLACE),  # node_name: ForceNew unless migrate
-        ("template", REPLACE, REPLACE),  # operating_system.template_file_id: ForceNew
+        ("template", UPDATE, UPDATE),  # operating_system: ForceNew, but ignored by the module after creation
+        ("os_type", UPDATE, UPDATE),
         ("unprivileged", REPLACE, REPLACE),  # ForceNew
         ("mount_points", REPLACE, REPLACE),  # mount_point: ForceNew
         ("storage", RESTART, REPLACE),  # a VM's disk moves, a container's disk.datastore_id is ForceNew
@@ -33,9 +34,13 @@ REPLACE, RESTART, UPDATE, RECORD = Effect.REPLACE, Effect.RESTART, Effect.UPDATE
         ("bridge", RESTART, RESTART),
         ("dns", RESTART, RESTART),
         ("driver", RESTART, UPDATE),  # nothing may use the cards while their module is exchanged
-        ("driver_generation", RESTART, UPDATE),
         ("image", UPDATE, UPDATE),  # disk.import_from: ignored after creation
+        ("user", UPDATE, UPDATE),  # initialization.user_account: ignored by the module after creation
+        ("ssh_keys", UPDATE, UPDATE),
         ("exists", UPDATE, UPDATE),
+        ("replicates", UPDATE, UPDATE),  # another address in the state, by `moved`
+        ("moves", UPDATE, UPDATE),
+        ("storage_type", RECORD, RECORD),
         ("tags", UPDATE, UPDATE),
         ("description", UPDATE, UPDATE),
         ("services", UPDATE, UPDATE),

@@ -127,6 +127,12 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
             "after": None,
             "cause": None,
             "fields": [
+                {"path": ["ansible/hosts.yaml", "hosts", "infra", "vmid"], "before": 101, "after": 111},
+                {
+                    "path": ["prometheus/guests.json", "groups", "infra", "labels", "vmid"],
+                    "before": "101",
+                    "after": "111",
+                },
                 {"path": ["proxmox.yaml", "guests", "infra", "vmid"], "before": 101, "after": 111},
                 {
                     "path": ["registry.yaml", "slots", "tts-de", "endpoints"],
@@ -140,6 +146,8 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
                 },
             ],
             "covers": [
+                {"file": "ansible/hosts.yaml", "collection": "hosts", "name": "infra"},
+                {"file": "prometheus/guests.json", "collection": "groups", "name": "infra"},
                 {"file": "proxmox.yaml", "collection": "guests", "name": "infra"},
                 {"file": "registry.yaml", "collection": "slots", "name": "tts-de"},
                 {"file": "tofu/knaster.auto.tfvars.json", "collection": "containers", "name": "infra"},

@@ -109,8 +109,8 @@ def test_only_the_effect_of_the_branch_is_shown(tmp_path: Path, capsys: Capture)
         merged(work, "other")
     found = plan(work, "topic", capsys)
     assert [one["what"] for one in found["inputs"]] == ["models.bge-m3.vram_gb"]
-    assert told(found) == []
-    assert found["verdict"] == "unchanged"
+    assert told(found) == [("record", "model", "bge-m3")]
+    assert found["verdict"] == "changes"
 
 
 def test_a_pull_request_that_changes_no_input(tmp_path: Path, capsys: Capture) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from knaster.changes.consumers import ROOTS, consumers
+from knaster.changes.consumers import STAGES, consumers
 from knaster.changes.following import followed
 from knaster.changes.guests import guests
 from knaster.changes.inputs import input_changes
@@ -49,8 +49,8 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
 def _changes(scene: Scene) -> list[Change]:
     """What the rules tell, with what consumers read of it; then what of that nothing tells, and the rest."""
     found = followed(scene, _ruled(scene))
-    found = followed(scene, (*found, *consumers(scene, _covered(found), ROOTS)))
-    found += consumers(scene, _covered(found))
+    for stage in STAGES:
+        found = followed(scene, (*found, *consumers(scene, _covered(found), stage)))
     return [*found, *settings(scene.deltas, _covered(found))]
 
 

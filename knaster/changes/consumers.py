@@ -52,16 +52,10 @@ class _Item:
         return unnumbered(self.one.name)
 
 
-ROOTS = ((PROXMOX, "nodes"), (REGISTRY, "models"), (HOSTS, "hosts"))
-"""The collections from which others follow."""
-
-
-def consumers(
-    scene: Scene, covered: Collection[Object], collections: Iterable[tuple[str, str]] | None = None
-) -> Iterator[Change]:
-    """One change for each owner of objects that nothing covers, of all collections or of these."""
+def consumers(scene: Scene, covered: Collection[Object], collections: Iterable[tuple[str, str]]) -> Iterator[Change]:
+    """One change for each owner of objects of these collections that nothing covers."""
     found: dict[tuple[Kind, str], list[tuple[_Fact, Object]]] = {}
-    for file, collection in _TELLING if collections is None else collections:
+    for file, collection in collections:
         tell = _TELLING[file, collection]
         for name, delta in scene.of(file, collection).items():
             if (one := Object(file, collection, name)) not in covered:
@@ -199,3 +193,10 @@ _TELLING: dict[tuple[str, str], Callable[[_Item], _Fact]] = {
     (HOSTS, "children"): _group,
     **{(file, "groups"): _target for file in TARGETS},
 }
+
+STAGES = (
+    ((PROXMOX, "nodes"), (REGISTRY, "models"), (HOSTS, "hosts")),
+    ((HOSTS, "members"),),
+    tuple(_TELLING),
+)
+"""The collections, those from which others follow first."""

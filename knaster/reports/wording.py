@@ -40,10 +40,15 @@ def things(changes: Iterable[Change]) -> str:
 
 def models_told(changes: Iterable[Change]) -> list[str]:
     """``1 model no longer fits``, ``2 models newly fit``."""
-    found = Counter(change.after is not None for change in changes if change.kind == "model")
+    found = Counter(change.after is not None for change in changes if tells_fit(change))
     lost, new = found[False], found[True]
     told = [f"{plural(lost, 'model')} no longer {'fits' if lost == 1 else 'fit'}"] if lost else []
     return [*told, f"{plural(new, 'model')} newly {'fits' if new == 1 else 'fit'}"] if new else told
+
+
+def tells_fit(change: Change) -> bool:
+    """Whether a model begins or ceases to fit; other facts of a model are changes like any."""
+    return change.kind == "model" and (change.before is None) != (change.after is None)
 
 
 def takes_place(change: Change) -> bool:

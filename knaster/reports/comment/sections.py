@@ -11,7 +11,7 @@ from knaster.diagnostics import Diagnostic, Severity
 from knaster.pull import PullPlan
 from knaster.reports.comment import values
 from knaster.reports.comment.links import Links
-from knaster.reports.wording import noun, takes_place
+from knaster.reports.wording import noun, takes_place, tells_fit
 
 _OPEN = 8
 """Rows up to which a section stays open."""
@@ -22,6 +22,7 @@ _TOGETHER = 20
 _BY_KIND = {
     "role": "Roles",
     "slot": "Slots",
+    "model": "Models",
     "guest": "Guests",
     "mapping": "Mappings",
     "node": "Nodes and cards",
@@ -112,19 +113,19 @@ def _models(plan: PullPlan, *, folded: bool) -> Iterable[Section]:
 
 
 def _recorded(change: Change) -> bool:
-    return change.effect is Effect.RECORD and change.kind != "model"
+    return change.effect is Effect.RECORD and not tells_fit(change)
 
 
 def _rest(plan: PullPlan) -> list[Change]:
     """What happens beside losses, restarts and moves of roles."""
     calm = (Effect.MOVE, Effect.UPDATE, Effect.CREATE)
     return [
-        one for one in plan.comparison.changes if one.effect in calm and one.kind != "model" and not takes_place(one)
+        one for one in plan.comparison.changes if one.effect in calm and not tells_fit(one) and not takes_place(one)
     ]
 
 
 def _fits(plan: PullPlan) -> list[Change]:
-    return [one for one in plan.comparison.changes if one.kind == "model" and one.effect not in DESTRUCTIVE]
+    return [one for one in plan.comparison.changes if tells_fit(one) and one.effect not in DESTRUCTIVE]
 
 
 def _filled(*some: Section) -> tuple[Section, ...]:

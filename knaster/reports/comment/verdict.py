@@ -10,7 +10,7 @@ from knaster.changes.words import listed
 from knaster.diagnostics import Severity
 from knaster.pull import PullPlan
 from knaster.reports.blocks import plural
-from knaster.reports.wording import DONE, models_told, things
+from knaster.reports.wording import DONE, models_told, tells_fit, things
 
 _TAKES = {Effect.DESTROY: "destroys", Effect.REPLACE: "replaces", Effect.LOSE: "drops"}
 _DOES = {Effect.MOVE: "moves", Effect.RESTART: "restarts", Effect.CREATE: "adds", Effect.UPDATE: "changes"}
@@ -44,7 +44,7 @@ def sentence(plan: PullPlan) -> str:
 
 def counts(plan: PullPlan) -> str:
     """Everything that was counted: ``1 dropped, 2 moved; 1 new warning``."""
-    effects = Counter(change.effect for change in plan.comparison.changes if change.kind != "model")
+    effects = Counter(change.effect for change in plan.comparison.changes if not tells_fit(change))
     told = [f"{effects[effect]} {word}" for effect, word in DONE.items() if effects[effect]]
     told += models_told(plan.comparison.changes)
     found = [plural(_errors(plan), "error")] if plan.problems else []
