@@ -37,6 +37,7 @@ def test_help_loads_argparse_and_nothing_of_ours_beside_it(code: str) -> None:
         "knaster.arguments.page",
         "knaster.arguments.parser",
         "knaster.arguments.pulls",
+        "knaster.arguments.tofu",
         "knaster.cli",
         "knaster.version",
     }
