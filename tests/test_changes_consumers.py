@@ -115,6 +115,20 @@ def test_to_retire_a_guest_that_is_gone_already_destroys_it_and_the_end_of_it_is
     assert told(compared(retired, own())) == [("record", "guest", "old", "is no longer under `retire`", "")]
 
 
+def test_another_user_is_for_new_vms_and_for_ansible_at_once() -> None:
+    found = told(edited(PLATFORM, "external:\n", "access: {user: ops}\nexternal:\n"))
+    assert (
+        "update",
+        "setting",
+        "ansible/hosts.yaml: gpu_vms",
+        "Ansible logs in as ops instead of ubuntu",
+        "",
+    ) in found
+    assert {one[3] for one in found if one[1] == "guest"} == {
+        "changes in place: user ubuntu → ops (of VMs made from now on)"
+    }
+
+
 def test_a_container_that_replicates_stays_where_it_runs() -> None:
     node = own()[PLATFORM].partition("  infra:\n")[2].partition("node: ")[2].partition("\n")[0].split(",")[0]
     found = edited(PLATFORM, f"  infra:\n    node: {node}", "  infra:\n    node: pve46")

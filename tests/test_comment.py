@@ -124,7 +124,8 @@ def test_a_base_that_is_invalid_is_told() -> None:
 
 def of(kind: Kind, effect: Effect, name: str = "x", cause: str = "") -> Change:
     """A change without words."""
-    return Change(kind, name, effect, "", cause=cause)
+    before = "general" if kind == "model" else None  # the roles that it no longer fits
+    return Change(kind, name, effect, "", before, cause=cause)
 
 
 @pytest.mark.parametrize(
@@ -397,6 +398,15 @@ def test_a_place_without_a_line_is_the_file() -> None:
 def test_models_are_told_in_one_place() -> None:
     assert "Only recorded" not in comment(pull(of("model", Effect.RECORD)))
     assert "Only recorded: 1" in comment(pull(of("setting", Effect.RECORD)))
+
+
+def test_other_facts_of_a_model_are_no_matter_of_fitting() -> None:
+    larger = Change("model", "x", Effect.RECORD, "vram_gb 1.2 → 1.3")
+    assert sentence(pull(larger)) == "This merge changes only what is recorded, and nothing that runs"
+    assert "Only recorded: 1" in comment(pull(larger))
+    longer = [Change("model", f"m{at}", Effect.UPDATE, f"context {at} → 8192") for at in range(9)]
+    assert sentence(pull(longer[0])) == "This merge changes 1 model; nothing is lost or restarted"
+    assert "Models: 9" in comment(pull(*longer))
 
 
 def test_a_row_names_twenty_and_what_is_left_out_is_counted_by_name() -> None:

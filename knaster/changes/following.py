@@ -181,8 +181,8 @@ def _member(of: _Item) -> Leads:
 
 
 def _group(of: _Item) -> Leads:
-    """A group that comes or goes does so with its members."""
-    if not of.delta.only_changed:
+    """A group, or who Ansible logs in as, that comes or goes does so with its members."""
+    if not of.delta.only_changed or any(field.path == ("vars",) for field in of.delta.fields):
         mine = (one for one in of.trail.scene.of(HOSTS, "members") if one.startswith(f"{of.name}/"))
         yield [Object(HOSTS, "members", one) for one in mine]
 
