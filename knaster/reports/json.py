@@ -36,4 +36,3 @@ def _place(place: Place | None) -> dict[str, Any]:
     if place is None:
         return {"file": None, "line": None, "column": None}
     return {"file": place.file, "line": place.line or None, "column": place.column or None}
-
