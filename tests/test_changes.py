@@ -506,3 +506,12 @@ def test_a_model_that_was_named_before_is_no_cause() -> None:
     (found,) = of(diff(fleet(named, grown), fleet(named)), "tier1")
     assert found[0:2] == ("create", "slot")
     assert found[4] == ""
+
+
+def test_a_role_that_never_had_a_place_is_only_recorded() -> None:
+    huge = (R, "  general:", "  huge:\n    needs: {engine: llamacpp, min_vram_gb: 99}\n    kinds: [llm]\n  general:")
+    (come,) = of(diff(fleet(), fleet(huge)), "huge")
+    assert come[:4] == ("record", "role", "huge", "is new and has no place")
+    assert come[4].startswith("0/3 GPUs fit: ")
+    (gone,) = of(diff(fleet(huge), fleet()), "huge")
+    assert gone[:4] == ("record", "role", "huge", "is removed; it had no place")

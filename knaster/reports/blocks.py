@@ -11,19 +11,21 @@ from knaster.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a head; ``title`` may be empty."""
+    """Rows under a head; ``title`` may be empty. Left out when quiet, unless it is ``bad``."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A titled list; left out when empty."""
+    """A titled list; left out when empty, and when quiet unless it is ``bad``."""
 
     title: str
     lines: tuple[str, ...]
+    bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,13 @@ def report(hosts: Sequence[Host], *, check: bool, ok: bool, quiet: bool = False,
     }
     seen = [host for host in hosts if not quiet or host.problem or host.state == "differs"]
     said = () if quiet else tuple(f"{_name(host)}: {warning}" for host in hosts for warning in host.warnings)
+    results = tuple((_name(host), host.file or "", _result(host)) for host in seen)
     blocks: list[Block] = [
-        Table(("HOST", "PROFILE", "RESULT"), tuple((_name(host), host.file or "", _result(host)) for host in seen)),
-        Table(("HOST", "FACT", "BEFORE", "AFTER"), tuple(row for host in seen for row in _changes(host))),
-        Items("what follows", tuple(dict.fromkeys(_notes(seen)))),
+        Table(("HOST", "PROFILE", "RESULT"), results, bad=True),
+        Table(("HOST", "FACT", "BEFORE", "AFTER"), tuple(row for host in seen for row in _changes(host)), bad=True),
+        Items("what follows", tuple(dict.fromkeys(_notes(seen))), bad=True),
         Items("warnings", said),
-        Items("failures", _failures(seen)),
+        Items("failures", _failures(seen), bad=True),
     ]
     if profile is not None:
         blocks.append(Items("profile", tuple(profile.splitlines())))

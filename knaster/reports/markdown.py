@@ -94,13 +94,13 @@ def _around(text: str) -> str:
 
 def _block(block: Block, style: Style) -> Iterator[str]:
     match block:
-        case Table() if block.rows:
+        case Table() if block.rows and (block.bad or not style.quiet):
             if block.title:
                 yield f"### {prose(block.title)}\n"
             yield f"| {' | '.join(block.head)} |"
             yield f"|{' --- |' * len(block.head)}"
             yield from (f"| {' | '.join(code(cell) for cell in row)} |" for row in block.rows)
-        case Items() if block.lines:
+        case Items() if block.lines and (block.bad or not style.quiet):
             yield f"### {prose(block.title)}\n"
             yield from (f"- {span(line)}" for line in block.lines)
         case Line() if not style.quiet or block.tone == "bad":

@@ -33,9 +33,9 @@ def render(report: Report, style: Style = PLAIN) -> str:
 
 def _block(block: Block, style: Style) -> Iterator[str]:
     match block:
-        case Table() if not style.quiet:
+        case Table() if not style.quiet or block.bad:
             yield from _table(block, style)
-        case Items() if not style.quiet:
+        case Items() if not style.quiet or block.bad:
             yield from _items(block, style)
         case Problems():
             yield from _problems(block, style)
