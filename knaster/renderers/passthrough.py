@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from knaster.cluster import Gpu
 from knaster.guests import Guest
@@ -15,7 +16,7 @@ def mapping(gpu: Gpu) -> Data | None:
     Proxmox compares id, subsystem id and IOMMU group with sysfs at every start, as text: so all of them, in lower case.
     """
     pci = gpu.pci
-    if pci is None or pci.id is None or pci.subsystem_id is None or pci.iommu_group is None:
+    if pci is None or pci.id is None or pci.subsystem_id is None or not _mappable(gpu):
         return None
     return {
         "comment": comment(gpu.name or ""),
@@ -26,6 +27,13 @@ def mapping(gpu: Gpu) -> Data | None:
     }
 
 
+def _mappable(gpu: Gpu) -> bool:
+    """Whether all is known that a mapping needs."""
+    pci = gpu.pci
+    return pci is not None and None not in (pci.id, pci.subsystem_id, pci.iommu_group)
+
+
+@lru_cache(maxsize=1024)
 def comment(text: str) -> str:
     """What Proxmox returns unchanged: printable ASCII without ``,``, ``=`` and ``%``, at most 128 characters."""
     return " ".join(re.sub(r"[^ -~]|[,=%]", " ", text).split())[:128].strip()
@@ -52,5 +60,5 @@ def hostpci(guest: Guest) -> list[Data]:
     return [
         {"device": f"hostpci{card.slot}", "mapping": card.mapping, "pcie": True, "rombar": True, "xvga": False}
         for card in guest.cards
-        if mapping(card.gpu) is not None
+        if _mappable(card.gpu)
     ]
