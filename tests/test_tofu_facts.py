@@ -137,7 +137,7 @@ def test_tags_and_comments_are_what_proxmox_gives_back() -> None:
 
 def test_applies_are_one_guest_after_another() -> None:
     """bpg 995, 1521, 1929: guests made at once wait for each other's locks until they fail."""
-    applies = re.findall(r"(?m)^tofu .* apply.*$", DOCS)
+    applies = re.findall(r"(?m)^ *tofu .* apply.*$", DOCS)
     assert applies
     assert all("-parallelism=1" in line for line in applies)
 
