@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from knaster.adapters import drift, git
+from knaster.adapters import git
 from knaster.checks.guest_list import vanished
 from knaster.commands.output import refuse_input_folders, show
-from knaster.commands.pulls import Target
+from knaster.commands.pulls import Target, compared
 from knaster.commands.told import tell
 from knaster.diagnostics import Diagnostic, WorldError
 from knaster.pipeline import Evaluation
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         if refusals := _refusals(target, evaluation):
             show(args, landing.refused(target.name, target.tip, refusals, target.files))
             return 1
-        if not _outdated(target, evaluation):
+        if not compared(root, target.tip, evaluation):
             show(args, landing.nothing(target.name, target.tip, evaluation))
             tell(args, target)
             return 0
@@ -48,11 +48,6 @@ def _refusals(target: Target, evaluation: Evaluation) -> tuple[Diagnostic, ...]:
         return evaluation.errors
     emptied = vanished(target.guest_lists, evaluation.documents)
     return (emptied,) if emptied else ()
-
-
-def _outdated(target: Target, evaluation: Evaluation) -> bool:
-    needed = {path: text.encode() for path, text in evaluation.generated.items()}
-    return bool(drift.compare(needed, git.generated(target.root, target.tip)))
 
 
 def _commit(target: Target, evaluation: Evaluation) -> str:

@@ -24,7 +24,7 @@ from knaster.commands.upsert import post_status, upsert
 from knaster.diagnostics import WorldError
 from knaster.posting import Poster, Wanted, pending, shown, wanted
 from knaster.reports import pulls as reports
-from knaster.reports.comment import Links, comment, result_id, turning
+from knaster.reports.comment import Links, comment, turning
 from knaster.reports.landing import SHORT
 
 
@@ -62,8 +62,10 @@ def run(args: argparse.Namespace) -> int:
         outcomes = {}
         for number, pull in planned.items():
             links = Links(requests[number].html_url.rpartition("/pulls/")[0], git.prefix(target.root))
-            outcomes[number] = _tell(sweep, number, pull, links)
-            reached.append(_judge(sweep, number, pull, outcomes[number]))
+            body = comment(pull.plan, sweep.budget, links=links)
+            want = wanted(reports.data(pull.plan), body, turning(pull.plan))
+            outcomes[number] = _tell(sweep, number, want)
+            reached.append(_judge(sweep, number, want, outcomes[number]))
     plans = {number: pull.plan for number, pull in planned.items()}
     words = {number: outcome.outcome for number, outcome in outcomes.items() if outcome}
     show(args, reports.swept(target.name, target.tip, plans, words))
@@ -95,13 +97,12 @@ def _withdraw(sweep: Sweep, target: Target, head: str) -> bool:
     return result[0]
 
 
-def _judge(sweep: Sweep, number: int, pull: Pull, told: Told | None) -> bool:
+def _judge(sweep: Sweep, number: int, want: Wanted, told: Told | None) -> bool:
     """Set the status of a head, unless its result is not the one to show any more."""
     result: list[bool] = []
     with _survived(f"the status of pull request {number} was not posted", result):
         if sweep.status and (told is None or told.outcome != "yielded"):
-            want = _wanted(sweep, pull, None)
-            post_status(sweep.gitea, want, sweep.default_branch, told.url if told else "", pull.plan.base)
+            post_status(sweep.gitea, want, sweep.default_branch, told.url if told else "", want.base)
     return result[0]
 
 
@@ -117,20 +118,14 @@ def _planned(target: Target, heads: dict[int, str]) -> dict[int, Pull]:
     return {number: replace(pull, plan=pull.plan.noted(notes[number])) for number, pull in plans.items()}
 
 
-def _tell(sweep: Sweep, number: int, pull: Pull, links: Links) -> Told | None:
+def _tell(sweep: Sweep, number: int, want: Wanted) -> Told | None:
     """What became of the comment; None where it could not be written."""
-    plan = pull.plan
     try:
-        there = shown(plan.target, sweep.gitea.comments(number), sweep.poster)
-        if there and (there.marker.head, there.marker.result) == (plan.head, result_id(plan)):
+        there = shown(want.target, sweep.gitea.comments(number), sweep.poster)
+        if there and (there.marker.head, there.marker.result) == (want.head, want.result_id):
             return Told("unchanged", there.url)
-        posted = upsert(sweep.gitea, number, _wanted(sweep, pull, links), sweep.poster)
+        posted = upsert(sweep.gitea, number, want, sweep.poster)
         return Told(posted.outcome, posted.url)
     except WorldError as problem:
         notice(f"pull request {number} could not be told: {problem.message}", problem.hint)
         return None
-
-
-def _wanted(sweep: Sweep, pull: Pull, links: Links | None) -> Wanted:
-    body = comment(pull.plan, sweep.budget, links=links)
-    return wanted(reports.data(pull.plan), body, turning(pull.plan))

@@ -96,6 +96,12 @@ def plan_of(target: Target, head: str) -> Pull:
     return Pull(_with_failures(plan, before, after), files, after, claims(before.planned, after.planned))
 
 
+def compared(root: Path, treeish: str, evaluation: Evaluation) -> tuple[Diagnostic, ...]:
+    """Every way in which ``generated/`` of a commit or tree differs from what an evaluation makes."""
+    needed = {path: text.encode() for path, text in evaluation.generated.items()}
+    return drift.compare(needed, git.generated(root, treeish))
+
+
 def _conflict(path: str, target: str) -> Diagnostic:
     return Diagnostic(
         "merge-conflict",
@@ -117,8 +123,7 @@ def _edited(target: Target, merged: git.Merged, head: str, after: Evaluation) ->
     fork = git.merge_base(target.root, target.tip, head)
     if fork is None or not git.touched(target.root, fork, head, GENERATED):
         return ()
-    needed = {path: text.encode() for path, text in after.generated.items()}
-    findings = drift.compare(needed, git.generated(target.root, merged.tree))
+    findings = compared(target.root, merged.tree, after)
     return tuple(
         replace(finding, hint="leave generated/ alone: it is rendered after the merge") for finding in findings
     )

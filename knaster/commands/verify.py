@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from knaster.adapters import drift, git
+from knaster.adapters import git
 from knaster.commands.output import refuse_input_folders, show
+from knaster.commands.pulls import compared
 from knaster.in_force import Mainline
 from knaster.pipeline import evaluate
 from knaster.reports import landing
@@ -22,7 +23,6 @@ def run(args: argparse.Namespace) -> int:
     if not evaluation.ok:
         show(args, landing.unverifiable(sha, evaluation, files))
         return 1
-    needed = {path: text.encode() for path, text in evaluation.generated.items()}
-    findings = drift.compare(needed, git.generated(root, sha))
+    findings = compared(root, sha, evaluation)
     show(args, landing.verified(sha, evaluation, findings))
     return 1 if findings else 0
