@@ -166,6 +166,23 @@ def test_an_alert_that_two_runs_wrote() -> None:
     assert step(*there, wanted=plan(destructive=1)) == Step("delete", 3, url="http://x/pulls/7#issuecomment-1")
 
 
+def test_an_alert_that_is_no_longer_true() -> None:
+    """Told of an earlier head: it goes once nothing is destructive, or a newer one says it; a person's stays."""
+    old = f"<!-- knaster alert v1 target=main result={RESULT} head={HEAD2} -->\nx"
+    delete = Step("delete", 2, url="http://x/pulls/7#issuecomment-1")
+    assert step(said(1, plan().body), said(2, old)) == delete
+    bad = plan(destructive=1)
+    assert step(said(1, bad.body), said(2, old), said(3, f"{ALERT}\nx"), wanted=bad) == delete
+    assert step(said(1, bad.body), said(2, old), wanted=bad).act == "done"
+    assert step(said(1, plan().body), said(2, old, 5, "anna")).act == "done"
+
+
+def test_an_alert_of_a_run_that_came_too_late_is_taken_back() -> None:
+    there, newer = (said(1, body(HEAD2)), said(2, f"{ALERT}\nx")), pull(HEAD2)
+    assert step(*there, now=newer, wanted=plan(destructive=1)).act == "delete"
+    assert step(*there, now=replace(newer, state="closed", merged=True), wanted=plan(destructive=1)).act == "yield"
+
+
 def test_status() -> None:
     url = "http://x/pulls/7#issuecomment-1"
     long = replace(plan(), plan_id="0123456789abcdef" * 4, sentence="This merge moves 1 role; nothing is lost")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from knaster.posting.values import CommitStatus, Poster, Remark, Request, Shown, Step, Wanted
-from knaster.reports.comment.markers import marker, read_marker
+from knaster.reports.comment.markers import alert_start, marker, read_marker
 from knaster.reports.inert import inert
 
 CONTEXT = "knaster/plan"
@@ -24,7 +24,7 @@ def decide(plan: Wanted, pull: Request, comments: Collection[Remark], poster: Po
     own = _ours(plan.mark, comments, poster)
     alerts = _ours(plan.alert_mark, comments, poster)
     if why := outdated(plan, pull):
-        return _leave(plan, own, why)
+        return _leave(plan, pull, (*own[1:], *alerts), why)
     if not own:
         return Step("create", body=plan.body)
     first = own[0]
@@ -34,7 +34,7 @@ def decide(plan: Wanted, pull: Request, comments: Collection[Remark], poster: Po
         return Step("alert", body=_alert(plan, first.html_url))
     if not _same(first.body, plan.body):
         return Step("edit", first.id, plan.body, first.html_url)
-    for extra in (*own[1:], *alerts[1:], *_of_other_branches(plan, pull, comments, poster)):
+    for extra in (*own[1:], *_stale(plan, alerts, comments, poster), *_of_other_branches(plan, pull, comments, poster)):
         return Step("delete", extra.id, url=first.html_url)
     return Step("done", first.id, url=first.html_url)
 
@@ -79,8 +79,14 @@ def shown(target: str, comments: Iterable[Remark], poster: Poster) -> Shown | No
 
 def _ours(mark: str, comments: Iterable[Remark], poster: Poster) -> list[Remark]:
     """Our comments that begin with this line, oldest first."""
-    ours = (item for item in comments if poster.wrote(item) and _begins(item.body, mark))
-    return sorted(ours, key=lambda item: item.id)
+    return [item for item in _beginning(mark, comments, poster) if _begins(item.body, mark)]
+
+
+def _beginning(start: str, comments: Iterable[Remark], poster: Poster) -> list[Remark]:
+    """Our comments whose text starts so, oldest first."""
+    return sorted(
+        (item for item in comments if poster.wrote(item) and item.body.startswith(start)), key=lambda item: item.id
+    )
 
 
 def branch(target: str) -> str:
@@ -96,11 +102,22 @@ def _of_other_branches(plan: Wanted, pull: Request, comments: Iterable[Remark], 
     return [item for item, marker in told if marker is not None and branch(marker.target) != pull.base_ref]
 
 
-def _leave(plan: Wanted, own: list[Remark], why: str) -> Step:
-    """Write nothing; take back what this very run has just created beside an older comment of ours."""
-    for item in own[1:]:
+def _stale(plan: Wanted, alerts: list[Remark], comments: Iterable[Remark], poster: Poster) -> list[Remark]:
+    """Our alerts that say nothing new: all but one of those for this result, and those for earlier ones.
+
+    An earlier one stays while it is the only word about what is still destructive.
+    """
+    earlier = [item for item in _beginning(alert_start(plan.target), comments, poster) if item not in alerts]
+    if not plan.destructive:
+        return [*alerts, *earlier]
+    return [*alerts[1:], *(earlier if alerts else earlier[:-1])]
+
+
+def _leave(plan: Wanted, pull: Request, ours: Iterable[Remark], why: str) -> Step:
+    """Write nothing; take back what this very run has just created, as long as it is not what was merged."""
+    for item in ours if pull.state == "open" and not pull.merged else ():
         told = read_marker(item.body)
-        if told is not None and told.head == plan.head:
+        if (told is not None and told.head == plan.head) or _begins(item.body, plan.alert_mark):
             return Step("delete", item.id, why=why)
     return Step("yield", why=why)
 

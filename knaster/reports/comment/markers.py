@@ -43,7 +43,12 @@ def marker(target: str) -> str:
 
 def alert_marker(target: str, result: str, head: str) -> str:
     """The first line of the short comment about one result of one head, without a line break."""
-    return f"<!-- knaster alert v1 target={encoded(target)} result={encoded(result)} head={encoded(head)} -->"
+    return f"{alert_start(target)}result={encoded(result)} head={encoded(head)} -->"
+
+
+def alert_start(target: str) -> str:
+    """How the first line of every such comment for a target branch begins."""
+    return f"<!-- knaster alert v1 target={encoded(target)} "
 
 
 def head_lines(plan: PullPlan) -> str:
