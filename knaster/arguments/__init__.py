@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from knaster.arguments.fleet import fleet
+from knaster.arguments.fleet import completion, fleet
 from knaster.arguments.inventory import inventory
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
@@ -48,4 +48,5 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
     for add in (fleet, inventory, pulls, tofu):
         add(commands, common)
+    completion(commands, common, parser)
     return parser
