@@ -9,8 +9,8 @@ from knaster.arguments import HELP, tree
 from reference.markdown import page
 
 _ABOUT = (
-    "What `knaster help` and `knaster COMMAND --help` print. The global options stand before or after the command; exit\n"
-    "status 0 is yes, 1 no, 2 could not tell."
+    "What `knaster help` and `knaster COMMAND --help` print. The global options stand before or after the command;\n"
+    "exit status 0 is yes, 1 no, 2 could not tell."
 )
 
 

@@ -12,8 +12,8 @@ from reference.markdown import code, page, table
 
 _INPUTS: tuple[Kind, ...] = ("node", "models", "roles", "platform")
 _ABOUT_INPUTS = (
-    "What people write, key by key. `NAME` stands for a name that you give, `[]` for an item of a list. A list is a set\n"
-    "unless it says that its order counts. A key in bold is required where its parent is there."
+    "What people write, key by key. `NAME` stands for a name that you give, `[]` for an item of a list. A list is a\n"
+    "set unless it says that its order counts. A key in bold is required where its parent is there."
 )
 _ABOUT_GENERATED = (
     "What `knaster render` writes, key by key, for those who read it. Who reads what: [consumers](../consumers.md)."
