@@ -73,14 +73,17 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel(tmp_path_factory.mktemp("wheel"))
 
 
+def below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.json")}
+
+
 def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
     own = ["py.typed", "inventory/gpus.csv", "inventory/scripts/linux.sh", "inventory/scripts/windows.ps1"]
     own += [f"reports/comment/{path.name}" for path in (ROOT / "knaster/reports/comment").glob("*.j2")]
     assert len(own) > 10
     for path in own:
         assert (unpacked / "knaster" / path).read_bytes() == (ROOT / "knaster" / path).read_bytes()
-    schemas = {path.name: path.read_bytes() for path in (ROOT / "schemas").glob("*.json")}
-    assert {path.name: path.read_bytes() for path in (unpacked / "knaster/schemas").iterdir()} == schemas
+    assert below(unpacked / "knaster/schemas") == below(ROOT / "schemas")
     for path in ("setup.sh", "workflows/plan.yaml", "workflows/land.yaml", "workflows/sweep.yaml"):
         assert (unpacked / "knaster/.gitea" / path).read_bytes() == (ROOT / ".gitea" / path).read_bytes()
 
