@@ -2,8 +2,8 @@
 #
 #   make run     validate this repository's fleet, render generated/, print the plan
 #   make test    all tests            make lint    format, ruff, mypy
-#   make bench   the speed ratios     make lock    new lock files
-#   make clean   remove what make made
+#   make bench   the speed ratios     make docs    docs/reference, from schemas, help and codes
+#   make lock    new lock files       make clean   remove what make made
 
 PYTHON ?= python3
 VENV   := .venv
@@ -11,7 +11,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format bench lock clean
+.PHONY: run test lint format bench docs lock clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.run
@@ -33,6 +33,9 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+docs: $(VENV)/.run
+	$(BIN)/python -m reference
 
 # A stamp names what was installed; it is older than the files that say what to install when there is work to do.
 $(VENV)/.made: Makefile

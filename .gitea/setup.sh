@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints the folder that holds `knaster` as it is in the checked-out commit; installs it first if nobody has yet.
+# Prints the folder that holds the `knaster` of the checked-out commit; installs it first if nobody has yet. It is the
+# commit's own knaster/ where there is one, else what .gitea/requirements.txt names.
 # At a prompt:  PATH="$(.gitea/setup.sh):$PATH"
 #
 # Each version (what is installed, and for which Python) has a folder of its own in the runner's tool cache. It is made
@@ -13,10 +14,34 @@ python=${PYTHON:-python3}
   echo "knaster needs Python 3.11 or newer; '$python' is not. Name one: PYTHON=python3.12" >&2
   exit 2
 }
-content=$(git rev-parse HEAD:knaster HEAD:schemas HEAD:requirements.lock HEAD:pyproject.toml HEAD:.gitea/setup.sh)
+if git cat-file -e HEAD:knaster/version.py 2> /dev/null; then
+  content=$(git rev-parse HEAD:knaster HEAD:schemas HEAD:.gitea HEAD:requirements.lock HEAD:pyproject.toml)
+  fetch=fetch_own
+else
+  content=$(git rev-parse HEAD:.gitea/requirements.txt HEAD:.gitea/setup.sh)
+  fetch=fetch_pinned
+fi
 machine=$("$python" -c 'import platform, sys; print(sys.version, sys.base_prefix, platform.machine(), platform.libc_ver())')
 version=$(printf '%s\n' "$content" "$machine" | git hash-object --stdin)
 cache=${RUNNER_TOOL_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}}/knaster
+
+pip_install() {
+  "$1/venv/bin/python" -m pip --disable-pip-version-check -q install $3 -r "$1/$2"
+}
+
+fetch_own() {
+  git show HEAD:requirements.lock > "$1/requirements.lock"
+  pip_install "$1" requirements.lock --require-hashes
+  site=$("$1/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  git archive HEAD knaster | tar -x -C "$site"
+  git archive HEAD schemas .gitea | tar -x -C "$site/knaster"
+  "$1/venv/bin/python" -m compileall -q "$site/knaster"
+}
+
+fetch_pinned() {
+  git show HEAD:.gitea/requirements.txt > "$1/requirements.txt"
+  pip_install "$1" requirements.txt ""
+}
 
 install() {
   mkdir -p "$cache"
@@ -24,12 +49,7 @@ install() {
   new=$(mktemp -d "$cache/new.XXXXXX")
   trap 'rm -rf "$new"' EXIT
   "$python" -m venv "$new/venv"
-  git show HEAD:requirements.lock > "$new/requirements.lock"
-  "$new/venv/bin/python" -m pip --disable-pip-version-check -q install --require-hashes -r "$new/requirements.lock"
-  site=$("$new/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  git archive HEAD knaster | tar -x -C "$site"
-  git archive HEAD schemas | tar -x -C "$site/knaster"
-  "$new/venv/bin/python" -m compileall -q "$site/knaster"
+  "$fetch" "$new"
   mkdir "$new/bin"
   # Not the script that pip would write: that one names the folder before the renaming. -I: the tool, never files of the
   # working folder or of PYTHONPATH.

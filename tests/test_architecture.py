@@ -13,7 +13,7 @@ PACKAGE = ROOT / "knaster"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("version", "diagnostics", "files", "units"),
+    ("version", "diagnostics", "files", "units", "shipped"),
     ("redact", "codes"),
     ("cluster", "document", "schema"),
     ("adapters", "guests", "share_tree", "build_platform"),
@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("pull",),
     ("inventory",),
     ("reports",),
-    ("api", "posting"),
+    ("api", "posting", "starter"),
     ("commands",),
     ("arguments",),
     ("cli",),
@@ -48,6 +48,7 @@ DOORS = {
     "jinja2": "reports.comment.templates",
     "proxmoxer": "adapters.proxmox",
     "requests": "adapters.proxmox",
+    "shtab": "commands.completion",
     "httpx": "adapters.gitea.transport",
 }
 """Third-party package to the one module that imports it."""
@@ -56,6 +57,7 @@ IO = frozenset({"os", "subprocess", "shutil", "tempfile", "socket", "urllib", "h
 ROOMS_WITH_IO = ("adapters", "commands", "cli", "arguments", "__main__")
 MAY_READ = {
     "schema.validator": "the schemas are files of the package",
+    "starter": "the files of a new repository are files of the package",
     "renderers.module": "so is the OpenTofu module",
     "renderers.scrape": "so is the scrape configuration",
 }

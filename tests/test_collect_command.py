@@ -409,7 +409,7 @@ def test_formats(capsys: Capture) -> None:
     put("box1")
     assert collect("--from", "captures", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert list(report) == ["command", "ok", "check", "hosts", "profile"]
+    assert list(report) == ["format_version", "command", "ok", "check", "hosts", "profile"]
     assert list(report["hosts"][0]) == [
         "host",
         "name",

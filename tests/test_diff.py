@@ -104,6 +104,7 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
     sha = work.commit(MOVED)
     found = data(work, capsys, "HEAD~1", sha)
     assert list(found) == [
+        "format_version",
         "command",
         "ok",
         "before",

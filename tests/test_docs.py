@@ -6,13 +6,13 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from knaster.arguments import HELP
 from knaster.cli import main
+from tests import pages
 from tests.test_cli import git
 
 ROOT = Path(__file__).parent.parent
@@ -27,47 +27,35 @@ def name(path: Path) -> str:
 
 def blocks(path: Path, language: str) -> list[str]:
     """The fenced blocks of one language."""
-    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", path.read_text("utf-8"))
-
-
-def commands(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Each command of a document's console blocks, with the output shown below it."""
-    for block in blocks(path, "console"):
-        for part in re.split(r"(?m)^\$ ", block)[1:]:
-            command, *output = part.rstrip("\n").split("\n")
-            yield command, output
-
-
-def pattern(output: list[str]) -> str:
-    """Shown output as a pattern: a line ``...`` stands for any lines, ``...`` at a line's end for its rest."""
-    parts = []
-    for line in output:
-        if line == "...":
-            parts.append(r"(?:.*\n)*?")
-        else:
-            head = line.removesuffix("...")
-            parts.append(re.escape(head) + (".*" if head != line else "") + r"\n")
-    return "".join(parts)
+    return [block.text for block in pages.blocks(path) if block.language == language]
 
 
 @pytest.fixture
 def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """This repository's data in a git repository of its own, as the working directory."""
-    for folder in ("inventory", "catalog", "schemas"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    git(tmp_path, "init", "-q", "-b", "main")
-    git(tmp_path, "config", "user.name", "t")
-    git(tmp_path, "config", "user.email", "t@example.org")
-    git(tmp_path, "config", "commit.gpgsign", "false")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "fleet")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(own_fleet(tmp_path))
     return tmp_path
+
+
+INPUTS = ("inventory", "catalog", "schemas")
+
+
+def own_fleet(folder: Path, parts: tuple[str, ...] = INPUTS) -> Path:
+    """These folders of this repository, committed on main in `folder`."""
+    for name in parts:
+        shutil.copytree(ROOT / name, folder / name)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "user.name", "t")
+    git(folder, "config", "user.email", "t@example.org")
+    git(folder, "config", "commit.gpgsign", "false")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "fleet")
+    return folder
 
 
 def test_every_command_of_the_readme_does_what_it_shows(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = 0
-    for command, output in commands(ROOT / "README.md"):
+    for command, output in pages.commands("".join(blocks(ROOT / "README.md", "console"))):
         words = shlex.split(command)
         if words[0] == "make":
             assert re.search(rf"(?m)^{words[1]}:", MAKEFILE), command
@@ -79,7 +67,7 @@ def test_every_command_of_the_readme_does_what_it_shows(fleet: Path, capsys: pyt
         capsys.readouterr()
         assert main(words[1:]) == 0, command
         shown = capsys.readouterr().out
-        assert not output or re.fullmatch(pattern(output), shown), f"{command}\n{shown}"
+        assert not output or re.fullmatch(pages.pattern(output), shown), f"{command}\n{shown}"
         ran += 1
     assert ran >= 8
 
@@ -112,8 +100,10 @@ def test_the_python_in_the_readme_runs() -> None:
     assert '"embedding"' in str(names["placement"])
 
 
-def test_only_the_readme_has_commands_to_run() -> None:
-    assert [name(path) for path in DOCUMENTS if blocks(path, "console")] == ["README.md"]
+def test_commands_to_run_are_where_tests_run_them() -> None:
+    """The how-to pages: test_howto."""
+    rest = [path for path in DOCUMENTS if path.parent.name != "howto"]
+    assert [name(path) for path in rest if blocks(path, "console")] == ["README.md"]
 
 
 def test_the_make_targets_that_documents_name_exist() -> None:
@@ -136,7 +126,16 @@ def test_the_readme_names_every_command() -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", path.read_text("utf-8")):
-        assert target.startswith("https://") or (path.parent / target).exists(), target
+        file, _, heading = target.partition("#")
+        there = path.parent / file if file else path
+        assert target.startswith("https://") or there.exists(), target
+        assert not heading or heading in headings(there), target
+
+
+def headings(path: Path) -> set[str]:
+    """The headings of a page as the server makes anchors of them."""
+    titles = re.findall(r"(?m)^#+ (.*)$", path.read_text("utf-8"))
+    return {re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs/decisions").glob("*.md")), ids=name)

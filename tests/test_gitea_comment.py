@@ -77,6 +77,7 @@ def test_the_same_again_writes_nothing(double: Double, tmp_path: Path, capsys: C
     assert post(tmp_path, status=True, format="json") == 0
     assert double.writes() == writes == ["POST /issues/7/comments", f"POST /statuses/{HEAD}"]
     assert json.loads(capsys.readouterr().out) == {
+        "format_version": "1.0",
         "command": "pr comment",
         "ok": True,
         "number": 7,

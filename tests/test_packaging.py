@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
 
 import knaster
+from tests.wheel import wheel
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -70,13 +70,11 @@ def test_the_package_says_that_it_is_typed() -> None:
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the wheel would put into site-packages."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
-    (wheel,) = folder.glob("knaster-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+    return wheel(tmp_path_factory.mktemp("wheel"))
+
+
+def below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.json")}
 
 
 def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
@@ -85,8 +83,9 @@ def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
     assert len(own) > 10
     for path in own:
         assert (unpacked / "knaster" / path).read_bytes() == (ROOT / "knaster" / path).read_bytes()
-    schemas = {path.name: path.read_bytes() for path in (ROOT / "schemas").glob("*.json")}
-    assert {path.name: path.read_bytes() for path in (unpacked / "knaster/schemas").iterdir()} == schemas
+    assert below(unpacked / "knaster/schemas") == below(ROOT / "schemas")
+    for path in ("setup.sh", "workflows/plan.yaml", "workflows/land.yaml", "workflows/sweep.yaml"):
+        assert (unpacked / "knaster/.gitea" / path).read_bytes() == (ROOT / ".gitea" / path).read_bytes()
 
 
 def test_the_wheel_collects_without_the_repository(unpacked: Path, tmp_path: Path) -> None:

@@ -262,7 +262,6 @@ def test_a_code_span_never_ends_early(given_text: str) -> None:
 
 def test_json_is_ascii_stable_and_masked() -> None:
     data = {
-        "command": "x",
         "diagnostics": [json_report.diagnostic(ERROR)],
         "secret": "password=hunter2hunter2",
         "s": "\u202eß",

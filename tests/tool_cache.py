@@ -17,24 +17,27 @@ _STUB = """\
 #!/bin/sh
 if [ "$1 $2" != "-m venv" ]; then exec '{python}' "$@"; fi
 '{python}' -m venv --without-pip "$3" && cd "$3"/lib/python*/site-packages || exit 1
-echo '{packages}' > lent.pth
+printf '%s\n' {packages} > lent.pth
 mkdir pip && touch pip/__init__.py && cp '{pip}' pip/__main__.py
 """
 _PIP = """\
 import sys
 from pathlib import Path
-assert Path(sys.argv[-1]).read_text("utf-8").count("--hash=sha256:"), sys.argv
 with open({log!r}, "a", encoding="utf-8") as log:
     log.write(" ".join(sys.argv[1:-1]) + "\\n")
 sys.exit(Path({log!r} + ".fails").exists())
 """
 
 
-def stub(folder: Path) -> Path:
-    """The Python. What its pip is told goes to ``folder/pip.log``; it fails while ``folder/pip.log.fails`` exists."""
+def stub(folder: Path, *packages: Path) -> Path:
+    """The Python. What its pip is told goes to ``folder/pip.log``; it fails while ``folder/pip.log.fails`` exists.
+
+    Its environments find `packages` too, as if pip had installed them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pip.py").write_text(_PIP.format(log=str(folder / "pip.log")), "utf-8")
-    text = _STUB.format(python=sys.executable, packages=sysconfig.get_path("purelib"), pip=folder / "pip.py")
+    lent = " ".join(f"'{path}'" for path in (*packages, sysconfig.get_path("purelib")))
+    text = _STUB.format(python=sys.executable, packages=lent, pip=folder / "pip.py")
     (folder / "python").write_text(text, "utf-8")
     (folder / "python").chmod(0o755)
     return folder / "python"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from knaster.arguments.fleet import fleet
+from knaster.arguments.fleet import completion, fleet
 from knaster.arguments.inventory import inventory
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
@@ -14,7 +14,7 @@ from knaster.arguments.pulls import pulls
 from knaster.arguments.tofu import tofu
 from knaster.version import __version__
 
-__all__ = ["HELP", "parse"]
+__all__ = ["HELP", "parse", "tree"]
 
 _DEFAULTS = {"directory": ".", "format": "text", "output": "-", "quiet": False, "verbose": False, "color": "auto"}
 
@@ -27,7 +27,7 @@ class _FrontPage(Parser):
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments with every default filled in. Raises SystemExit for help, version and usage errors."""
-    parser = _parser()
+    parser = tree()
     words = list(sys.argv[1:] if argv is None else argv)
     args, unknown = parser.parse_known_args([*words[1:], "--help"] if words[:1] == ["help"] else words)
     asked: Parser = args.__dict__.pop("parser", parser)
@@ -41,11 +41,13 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return args
 
 
-def _parser() -> Parser:
+def tree() -> Parser:
+    """The whole command line."""
     common = common_options()
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
     for add in (fleet, inventory, pulls, tofu):
         add(commands, common)
+    completion(commands, common, parser)
     return parser

@@ -1,4 +1,4 @@
-"""The arguments of the commands that look at the fleet's files: validate, placement, render, diff, verify, explain."""
+"""The arguments of the commands that look at the fleet's files, and that of `init`, which makes them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ def fleet(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     diff.add_argument("--exit-code", action="store_true", help="exit with 1 when anything differs")
     verify = command(commands, common, "verify", "verify", "Whether generated/ of a commit is what its inputs need.")
     verify.add_argument("rev", nargs="?", default="HEAD", metavar="REV", help="a commit (default: HEAD)")
+    init = command(
+        commands, common, "init", "init", "Make a repository for another fleet, ready to be filled and pushed."
+    )
+    init.add_argument("folder", metavar="DIR", help="a new or empty folder")
     explain = command(commands, common, "explain", "explain", "Explain a diagnostic code; without one, list all codes.")
     explain.add_argument("code", nargs="?", metavar="CODE")
 
@@ -30,3 +34,10 @@ def _placement(commands: argparse._SubParsersAction[Parser], common: Parser) -> 
     question = plan.add_mutually_exclusive_group()
     question.add_argument("--explain", metavar="ROLE", help="list every GPU with why or why not")
     question.add_argument("--without", metavar="NODE[/INDEX]", help="show what the loss of a node or card would do")
+
+
+def completion(commands: argparse._SubParsersAction[Parser], common: Parser, tree: Parser) -> None:
+    """Add the command that prints `tree`, the whole command line, as a shell's completion script."""
+    parser = command(commands, common, "completion", "completion", "Print a script that completes knaster in a shell.")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.set_defaults(tree=tree)

@@ -17,7 +17,9 @@ commands:
   land               render the tip of main and push that as one commit
   inventory collect  read facts off machines into inventory/, or --check them
   tofu gate PLAN     may this OpenTofu plan (JSON) be applied; what it does
+  init DIR           a repository for another fleet, with an example in it
   explain [CODE]     what a diagnostic means and how to fix it
+  completion SHELL   a script that completes knaster in bash, zsh or fish
 options, before or after the command:
   -C DIR           the repository to work on (default: this folder)
   --format FORMAT  text, json or markdown (default: text)

@@ -9,12 +9,14 @@ from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.redact import masked
 from knaster.reports.blocks import Report, Style
 
+FORMAT_VERSION = "1.0"
+"""Of all results: schemas/output/results.schema.json says when it is raised."""
 _PLAIN = Style()
 
 
 def render(report: Report, style: Style = _PLAIN) -> str:
-    """The report's data, secrets masked, with a final line break; of its ``diagnostics`` only errors when quiet."""
-    data = dict(report.data)
+    """The report's data and ``format_version``, secrets masked; of its ``diagnostics`` only errors when quiet."""
+    data = {"format_version": FORMAT_VERSION, **report.data}
     if style.quiet and "diagnostics" in data:
         data["diagnostics"] = [item for item in data["diagnostics"] if item["severity"] == Severity.ERROR]
     return json.dumps(masked(data), indent=2, ensure_ascii=True) + "\n"

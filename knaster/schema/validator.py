@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.schema.errors import Refusal, explain
+from knaster.shipped import shipped
 
 Kind = Literal[
     "node",
@@ -54,14 +54,8 @@ def check(kind: Kind, path: str, data: Mapping[str, Any]) -> tuple[Diagnostic, .
 
 @cache
 def schema(kind: Kind) -> Mapping[str, Any]:
-    """The schema itself, from inside the package (a wheel) or from ``schemas/`` beside it (a checkout)."""
-    from importlib.resources import files  # here, to keep --help fast
-
-    name = f"{kind}.schema.json"
-    inside = files("knaster") / "schemas" / name
-    beside = Path(__file__).parent.parent.parent / "schemas" / name
-    text = (inside if inside.is_file() else beside).read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
+    """The schema itself."""
+    loaded: dict[str, Any] = json.loads((shipped("schemas") / f"{kind}.schema.json").read_text("utf-8"))
     return loaded
 
 

@@ -21,12 +21,13 @@ from knaster.adapters.git.merging import Merged, merge
 from knaster.adapters.git.network import fetch, fetch_reference, push
 from knaster.adapters.git.pulls import fetch_pulls
 from knaster.adapters.git.trees import generated, read, read_many, touched
-from knaster.adapters.git.worktree import head_file, inside_git, tracked
+from knaster.adapters.git.worktree import create, head_file, inside_git, tracked
 
 __all__ = [
     "History",
     "Merged",
     "commit",
+    "create",
     "current_branch",
     "fetch",
     "fetch_pulls",

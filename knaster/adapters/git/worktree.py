@@ -17,6 +17,11 @@ def inside_git(root: Path) -> bool:
     return any(os.path.lexists(folder / ".git") for folder in (physical, *physical.parents))
 
 
+def create(root: Path) -> None:
+    """An empty repository in `root`, its first branch called main. Raises WorldError where git refuses."""
+    ask(root, "init", "--quiet", "--initial-branch=main")
+
+
 def head_file(root: Path, path: str) -> str | None:
     """The text of ``root/path`` in the commit HEAD, bytes that are no UTF-8 kept by ``surrogateescape``.
 
