@@ -1,4 +1,4 @@
-"""The arguments of the commands that look at the fleet's files: validate, placement, render, diff, report, verify, explain."""
+"""The arguments of the commands that look at the fleet's files: validate, placement, render, diff, report and more."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -11,6 +12,7 @@ from knaster.changes.result import Comparison
 from knaster.reports.diff import Side, verdict
 from knaster.reports.inert import inert
 from knaster.reports.page.changes import change_groups
+from knaster.reports.page.matrix import same_fit
 from knaster.reports.page.pairs import Pair, marked, paired
 from knaster.reports.page.view import View, view
 from knaster.reports.templating import Templates
@@ -45,23 +47,21 @@ def page(after: Side, before: Side | None = None, comparison: Comparison | None 
 
 
 def _pairs(old: View | None, new: View) -> dict[str, tuple[Pair[Any], ...]]:
+    def pairs(part: Callable[[View], Mapping[str, Any]]) -> tuple[Pair[Any], ...]:
+        return paired(part(old) if old else None, part(new))
+
+    columns = {pair.name: pair for pair in pairs(lambda side: side.matrix.columns)}
+    own_order = dict.fromkeys((*new.matrix.columns, *(old.matrix.columns if old else ())))
     return {
-        "nodes": paired(old and old.nodes, new.nodes),
-        "slots": paired(old and old.slots, new.slots),
-        "unplaced": paired(old and old.unplaced, new.unplaced),
-        "disabled": paired(old and old.disabled, new.disabled),
-        "columns": _by_size(old, new),
-        "models": paired(old and old.matrix.rows, new.matrix.rows),
-        "figures": paired(old and old.figures, new.figures),
-        "failures": paired(old and old.failures, new.failures),
+        "nodes": pairs(lambda side: side.nodes),
+        "slots": pairs(lambda side: side.slots),
+        "unplaced": pairs(lambda side: side.unplaced),
+        "disabled": pairs(lambda side: side.disabled),
+        "columns": tuple(columns[name] for name in own_order),
+        "models": tuple(map(same_fit, pairs(lambda side: side.matrix.rows))),
+        "figures": pairs(lambda side: side.figures),
+        "failures": pairs(lambda side: side.failures),
     }
-
-
-def _by_size(old: View | None, new: View) -> tuple[Pair[Any], ...]:
-    """Columns in their own order: those of the newer side, then those that only the older one has."""
-    found = {pair.name: pair for pair in paired(old and old.matrix.columns, new.matrix.columns)}
-    names = dict.fromkeys((*new.matrix.columns, *(old.matrix.columns if old else ())))
-    return tuple(found[name] for name in names)
 
 
 def _policy(style: str, script: str) -> str:
@@ -91,4 +91,8 @@ def _finalize(value: Any) -> Any:
     """What a template prints: text from data inert (escaping comes after this), what macros made as it is."""
     if hasattr(value, "__html__"):
         return value
-    return inert(str(value)) if isinstance(value, str | int) else ""
+    return _inert(str(value)) if isinstance(value, str | int) else ""
+
+
+_inert = lru_cache(maxsize=1 << 16)(inert)
+"""A large fleet says the same of thousands of cards."""

@@ -42,7 +42,8 @@ class Budget:
     @property
     def left(self) -> str:
         """What is free, or missing, in GiB."""
-        return gb(abs(self.free or 0))
+        free = self.free or 0
+        return gb(max(free, -free))
 
     @property
     def sentence(self) -> str:
@@ -66,9 +67,7 @@ def budget(
     if node.platform == "proxmox" and platform is not None:
         uses += [(guest.kind, guest.name, guest.memory_mib) for guest in guests]
     else:
-        uses += [
-            ("role", role.name, mib(role.needs.min_memory_gb)) for _, role in placed if role.needs.min_memory_gb
-        ]
+        uses += [("role", role.name, mib(role.needs.min_memory_gb)) for _, role in placed if role.needs.min_memory_gb]
     total = None if node.memory_gb is None else mib(node.memory_gb)
     used = sum((item for _, _, item in uses), exact(0))
     return Budget(total, tuple(_parts(uses, total)), used, None if total is None else total - used)

@@ -25,11 +25,11 @@ _SIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """Changes of one sort: sentences, or rows under a head."""
+    """Changes of one sort: sentences (with the place of what was edited), or rows under a head."""
 
     title: str
     sign: str
-    lines: tuple[str, ...] = ()
+    lines: tuple[tuple[str, str], ...] = ()
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -48,6 +48,14 @@ def _masked(change: InputChange) -> InputChange:
 def _groups(blocks: Iterable[object]) -> Iterable[ChangeGroup]:
     for block in blocks:
         if isinstance(block, Items) and block.lines:
-            yield ChangeGroup(block.title, _SIGNS.get(block.title, ""), lines=block.lines)
+            yield ChangeGroup(
+                block.title.capitalize(), _SIGNS.get(block.title, ""), lines=tuple(map(_split, block.lines))
+            )
         elif isinstance(block, Table) and block.rows:
-            yield ChangeGroup(block.title, _SIGNS.get(block.title, ""), head=block.head, rows=block.rows)
+            yield ChangeGroup(block.title.capitalize(), _SIGNS.get(block.title, ""), head=block.head, rows=block.rows)
+
+
+def _split(line: str) -> tuple[str, str]:
+    """A line of `diff`, and the ``file:line`` that follows two spaces in it."""
+    text, gap, place = line.rpartition("  ")
+    return (text, place) if gap else (line, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knaster.cluster import Catalog, CardPolicy, Cluster, Figure
+from knaster.cluster import CardPolicy, Catalog, Cluster, Figure
 from knaster.placement.cards import Card, collect
 from knaster.placement.filters import Ask, Spot, first_failure
 from knaster.reports.page.classes import enabled, groups, kind_of

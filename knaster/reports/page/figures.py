@@ -40,6 +40,4 @@ def _row(model: str, figure: Figure) -> FigureRow:
     places = [part for part in (figure.card, figure.node, figure.engine) if part]
     origin = [part for part in (figure.date, figure.source if figure.source != "estimate" else None) if part]
     value = f"{show(figure.value, 4)} {figure.unit}"
-    return FigureRow(
-        model, figure.metric.replace("_", " "), value, figure.kind, ", ".join(places), ", ".join(origin)
-    )
+    return FigureRow(model, figure.metric.replace("_", " "), value, figure.kind, ", ".join(places), ", ".join(origin))

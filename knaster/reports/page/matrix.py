@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import floor
 from typing import Literal
 
 from knaster.cluster import Catalog, Cluster, Engine, Model
 from knaster.fit import Device, why_not
 from knaster.reports.page.budget import gb
 from knaster.reports.page.classes import Group, Kind, groups
-from knaster.units import exact, show
+from knaster.reports.page.pairs import Pair
+from knaster.units import MIB_PER_GIB, exact, show
+
+_STEPS = 100
+"""Room is rounded down to hundredths of a GiB, as in the reasons of `fits`."""
 
 Verdict = Literal["yes", "no", "some", "out"]
 """``some``: on some cards of the class; ``out``: the cards are disabled, or their nodes are down."""
@@ -76,6 +82,17 @@ def matrix(cluster: Cluster) -> Matrix:
     return Matrix(columns, rows)
 
 
+def same_fit(pair: Pair[ModelRow]) -> Pair[ModelRow]:
+    """The pair as unchanged where the two differ in nothing but cards that one side does not have."""
+    old, new = pair.before, pair.after
+    if old is None or new is None or pair.mark != "changed":
+        return pair
+    common = {label for label, _ in old.cells} & {label for label, _ in new.cells}
+    same = all(old.cell(label) == new.cell(label) for label in common)
+    told = (old.kind, old.facts, old.cpu) == (new.kind, new.facts, new.cpu)
+    return replace(pair, mark="same") if same and told else pair
+
+
 def key(kind: Kind) -> str:
     """What a class is found by on both sides of a comparison."""
     return "; ".join(part for part in (kind.label, kind.policy, kind.out) if part)
@@ -86,7 +103,7 @@ def _column(group: Group) -> Column:
     if room is None:
         usable = "room not known"
     else:
-        low, high = (gb(size) for size in room)
+        low, high = (gb(floor(size * _STEPS / MIB_PER_GIB) * Fraction(MIB_PER_GIB, _STEPS)) for size in room)
         usable = f"{low} GiB for models" if low == high else f"{low} to {high} GiB for models"
     _, *facts = group.kind.label.split(", ", 1)
     parts = (*facts, usable, group.kind.policy)
@@ -99,9 +116,8 @@ def _row(model: Model, found: Iterable[Group], catalog: Catalog) -> ModelRow:
     facts = [f"{show(model.vram_gb)} GiB"]
     facts += [model.precision] if model.precision else []
     facts += [f"context {model.context}"] if model.context else []
-    facts.append(" or ".join(model.engines))
     cells = tuple((key(group.kind), cell(model, group, catalog)) for group in found)
-    return ModelRow(model.name, model.kind, ", ".join(facts), _on_cpu(model, catalog), cells)
+    return ModelRow(model.name, model.kind, " \N{MIDDLE DOT} ".join(facts), _on_cpu(model, catalog), cells)
 
 
 def _on_cpu(model: Model, catalog: Catalog) -> Cell:

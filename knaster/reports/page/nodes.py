@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from knaster.cluster import Gpu, Model, Node, Platform, Role, VramShare
 from knaster.guests import Guest
@@ -31,7 +31,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class CardBox:
-    """One card with what runs on it. ``loses`` are the roles that lose a place with it."""
+    """One card with what runs on it. ``loses`` are the roles that lose a place with it: said of it, no part of it."""
 
     spot: str
     index: int
@@ -41,7 +41,7 @@ class CardBox:
     reason: str
     mapping: str
     tenants: tuple[Tenant, ...]
-    loses: tuple[str, ...]
+    loses: tuple[str, ...] = field(compare=False)
 
     def has(self, role: str) -> bool:
         """Whether the role is on it."""
@@ -62,7 +62,7 @@ class GuestBox:
 
 @dataclass(frozen=True, slots=True)
 class NodeBox:
-    """One machine. ``tenants`` are the roles on its CPU."""
+    """One machine. ``tenants`` are the roles on its CPU; ``loses`` is said of it as of a card."""
 
     name: str
     kind: str
@@ -76,7 +76,7 @@ class NodeBox:
     tenants: tuple[Tenant, ...]
     guests: tuple[GuestBox, ...]
     budget: Budget
-    loses: tuple[str, ...]
+    loses: tuple[str, ...] = field(compare=False)
 
     def card(self, spot: str) -> CardBox | None:
         """Its card of that name."""
@@ -193,7 +193,7 @@ def _card(node: Node, gpu: Gpu, here: Iterable[Assignment], mapping: str, scene:
         name,
         gpu.index,
         gpu.name or "unknown card",
-        ", ".join(facts),
+        " \N{MIDDLE DOT} ".join(facts),
         out,
         gpu.reason or "" if gpu.disabled else "",
         mapping,
@@ -247,7 +247,7 @@ def _guest(guest: Guest, here: Iterable[Assignment]) -> GuestBox:
     return GuestBox(
         guest.name,
         "VM" if guest.kind == "vm" else "container",
-        ", ".join(facts),
+        " \N{MIDDLE DOT} ".join(facts),
         tuple(sorted(guest.services)),
         tuple(sorted({one.role for one in here if one.guest == guest.name})),
         tuple(sorted({job.target for job in guest.replication})),
