@@ -10,8 +10,8 @@ commands:
   placement plan     which role runs on which card, and why
   render             write generated/ from them; --check compares instead
   diff [BASE] [HEAD] what differs for the fleet since BASE, and why
-  report -o FILE     the fleet as one page of HTML; --base REV: before and after
   verify [REV]       whether a commit's generated/ is what its inputs need
+  report             the fleet as a page of HTML; --base REV: what changed
   pr plan            what a branch does to the fleet once it is merged
   pr fetch|comment   bring open pull requests here; say on one what it does
   pr sweep           plan all open pull requests again after main moved
