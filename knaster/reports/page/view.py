@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.placement.survival import failures
 from knaster.reports.diff import Side
+from knaster.reports.page.boxes import NodeBox
 from knaster.reports.page.disabled import DisabledRow, disabled
 from knaster.reports.page.failures import FailureRow, failure_rows, sentence
 from knaster.reports.page.figures import FigureRow, figures
 from knaster.reports.page.matrix import Matrix, matrix
-from knaster.reports.page.nodes import NodeBox, nodes
+from knaster.reports.page.nodes import nodes
 from knaster.reports.page.slots import SlotRow, slots
 from knaster.reports.page.totals import Total, totals
 from knaster.reports.page.unplaced import UnplacedRow, unplaced
