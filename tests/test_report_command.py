@@ -10,6 +10,7 @@ import pytest
 from knaster.cli import main
 from tests.pages import read
 from tests.repo import PC5, ROLES, files, lay
+from tests.test_cases import CASES, NAMES, laid
 from tests.test_cli import BAD, REQUIRED, Capture, git
 
 ROOT = Path(__file__).parent.parent
@@ -92,6 +93,21 @@ def test_an_invalid_fleet_that_loads_has_a_page_that_says_so(
     assert f"[{code}]" in read(said.out).said
     assert f"[{code}]" in said.err
     assert "the page shows what its files ask for" in said.err
+
+
+@pytest.mark.parametrize("case", [name for name in NAMES if name not in ("check-skipped", "file-missing")])
+def test_every_mistake_has_a_page_or_a_reason(case: str, tmp_path: Path, capsys: Capture) -> None:
+    """Each bad repository of tests/cases: a page that can be read, or none and an error; never a bug of ours."""
+    status = main(["-C", str(laid(case, tmp_path)), "report"])
+    said = capsys.readouterr()
+    assert status == ("error" in (CASES / case / "expected.txt").read_text("utf-8"))
+    assert status == bool(said.err)
+    if said.out:
+        ids = read(said.out).count("id")
+        assert set(ids.values()) == {1}
+        assert status == ("is not valid" in said.out)
+    else:
+        assert "no page" in said.err
 
 
 def test_a_base_that_does_not_load_is_named(repository: Path, capsys: Capture) -> None:
