@@ -103,6 +103,7 @@ def test_the_numbers_are_those_of_this_repositorys_fleet() -> None:
         "16 of 32 GB used, 16 GB free",  # pve44: 4 for the host and 12 for its VM
         "28 of 32 GB used, 4 GB free",  # pve52: 4 + 12 + 12 (infra)
         "survives 1 of 7 node failures and survives 4 of 9 card failures",
+        "1 node that may be lost pve61 4 cards that may be lost pve44/0, pve46/0, pve48/0, pve52/0",
         "0/1 GPUs of gpu-flex fit: 1 on windows (pytorch runs on linux)",
         "tts-de-hq falls back to tts-de",
         "Back only after a llama-bench run with a power reading, and then for llama.cpp alone.",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from knaster.placement.survival import Failures, Survival
+from knaster.reports.page.pairs import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +33,8 @@ def failure_rows(found: Failures) -> dict[str, FailureRow]:
 def sentence(one: Survival, noun: str) -> str:
     """``survives 1 of 7 node failures``."""
     return f"survives {one.survived} of {one.total} {noun} failures"
+
+
+def survived(places: Iterable[str], one: Survival) -> tuple[str, ...]:
+    """The places (nodes, or cards) whose loss drops nothing."""
+    return tuple(sorted(set(places) - one.drops.keys(), key=natural))

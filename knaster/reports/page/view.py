@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from knaster.cluster import Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.placement.survival import failures
 from knaster.reports.diff import Side
 from knaster.reports.page.boxes import NodeBox
 from knaster.reports.page.disabled import DisabledRow, disabled
-from knaster.reports.page.failures import FailureRow, failure_rows, sentence
+from knaster.reports.page.failures import FailureRow, failure_rows, sentence, survived
 from knaster.reports.page.figures import FigureRow, figures
 from knaster.reports.page.matrix import Matrix, matrix
 from knaster.reports.page.nodes import nodes
 from knaster.reports.page.slots import SlotRow, slots
 from knaster.reports.page.totals import Total, totals
 from knaster.reports.page.unplaced import UnplacedRow, unplaced
+from knaster.reports.placement import spot
 from knaster.reports.wording import where
 from knaster.slots import slot_views
 
@@ -36,7 +38,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One side. ``plan`` is "" where an error forbids rendering; ``survives`` are two sentences."""
+    """One side. ``plan`` is "" where an error forbids rendering; ``survives`` are two sentences, ``survived`` the nodes
+    and the cards that may be lost.
+    """
 
     name: str
     ok: bool
@@ -50,6 +54,7 @@ class View:
     figures: Mapping[str, FigureRow]
     failures: Mapping[str, FailureRow]
     survives: tuple[str, ...]
+    survived: tuple[tuple[str, tuple[str, ...]], ...]
     problems: tuple[Problem, ...]
 
     def total(self, key: str) -> Total | None:
@@ -79,8 +84,19 @@ def view(side: Side) -> View | None:
         figures=figures(cluster.catalog),
         failures=failure_rows(found),
         survives=(sentence(found.nodes, "node"), sentence(found.cards, "card")),
+        survived=(
+            ("nodes", survived((node.name for node in cluster.nodes), found.nodes)),
+            (
+                "cards",
+                survived((spot(node.name, gpu.index) for node in cluster.nodes for gpu in node.gpus), found.cards),
+            ),
+        ),
         problems=tuple(map(_problem, sorted(evaluation.diagnostics, key=_worst_first))),
     )
+
+
+def _cards(cluster: Cluster) -> list[str]:
+    return [spot(node.name, gpu.index) for node in cluster.nodes for gpu in node.gpus]
 
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
