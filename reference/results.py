@@ -11,8 +11,8 @@ from reference.markdown import code, page, table
 
 _ABOUT = (
     "What `--format json` prints: one object for each command, on standard output, and nothing else there. The schema\n"
-    "is `schemas/output/results.schema.json`; every result in the tests is checked against it. `format_version` is the\n"
-    "version of all of them: a new key raises its second number, a key that goes or changes its meaning the first."
+    "is `schemas/output/results.schema.json`; every result in the tests is checked against it. `format_version` is\n"
+    "that of all: a new key raises its second number, a key that goes or changes its meaning the first."
 )
 
 

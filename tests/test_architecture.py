@@ -45,7 +45,7 @@ DOORS = {
     "jsonschema_rs": "schema.validator",
     "git": "adapters.git.runner",
     "deepdiff": "changes.fields",
-    "jinja2": "reports.comment.templates",
+    "jinja2": "reports.templating",
     "proxmoxer": "adapters.proxmox",
     "requests": "adapters.proxmox",
     "shtab": "commands.completion",

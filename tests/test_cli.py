@@ -54,6 +54,7 @@ def test_help_fits_a_screen_and_names_every_command(capsys: Capture) -> None:
         ["placement", "plan"],
         ["render"],
         ["verify"],
+        ["report"],
         ["pr", "fetch"],
         ["pr", "plan"],
         ["pr", "comment"],

@@ -17,6 +17,8 @@ def fleet(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     diff.add_argument("base", nargs="?", metavar="BASE", help="a commit (default: where this branch left main)")
     diff.add_argument("head", nargs="?", metavar="HEAD", help="a commit (default: the working tree)")
     diff.add_argument("--exit-code", action="store_true", help="exit with 1 when anything differs")
+    report = command(commands, common, "report", "report", "The whole fleet on one self-contained page of HTML.")
+    report.add_argument("--base", metavar="REV", help="show this commit beside the working tree, and what differs")
     verify = command(commands, common, "verify", "verify", "Whether generated/ of a commit is what its inputs need.")
     verify.add_argument("rev", nargs="?", default="HEAD", metavar="REV", help="a commit (default: HEAD)")
     init = command(

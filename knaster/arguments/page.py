@@ -11,6 +11,7 @@ commands:
   render             write generated/ from them; --check compares instead
   diff [BASE] [HEAD] what differs for the fleet since BASE, and why
   verify [REV]       whether a commit's generated/ is what its inputs need
+  report             the fleet as a page of HTML; --base REV: what changed
   pr plan            what a branch does to the fleet once it is merged
   pr fetch|comment   bring open pull requests here; say on one what it does
   pr sweep           plan all open pull requests again after main moved

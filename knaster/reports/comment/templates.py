@@ -1,4 +1,4 @@
-"""The one door to jinja2. Whatever a template prints is inert.
+"""The templates of comments. Whatever one prints is inert.
 
 A string from data becomes a sentence in which only plain words stand outside of code spans; anything else has to be
 `Safe`, which only the filters here and whole templates are.
@@ -7,13 +7,11 @@ A string from data becomes a sentence in which only plain words stand outside of
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from knaster.reports import markdown
 from knaster.reports.inert import inert
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from knaster.reports.templating import Templates
 
 _NAME, _TEXT = 90, 400
 """Characters of a name or value, and of a sentence, that are shown; masked first, cut then."""
@@ -27,28 +25,21 @@ class Safe(str):
 
 def render(template: str, **values: object) -> Safe:
     """The template of that name (without ``.md.j2``), filled in. Raises jinja2's errors for a wrong template alone."""
-    return Safe(_environment().get_template(f"{template}.md.j2").render(values))
+    return Safe(_templates().render(f"{template}.md.j2", values))
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("knaster.reports.comment", "."),
-        undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701  HTML is not what is written: `_finalize` lets nothing through unescaped
+def _templates() -> Templates:
+    return Templates(
+        "knaster.reports.comment",
+        escape=False,  # HTML is not what is written: `_finalize` lets nothing through unescaped
         finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
+        filters={
+            "code": lambda text: Safe(markdown.span(cut(text, _NAME))),
+            "code_cell": lambda text: Safe(markdown.code(cut(text, _NAME))),
+            "in_cell": lambda text: Safe(text.replace("|", "\\|")),
+        },
     )
-    environment.filters |= {
-        "code": lambda text: Safe(markdown.span(cut(text, _NAME))),
-        "code_cell": lambda text: Safe(markdown.code(cut(text, _NAME))),
-        "in_cell": lambda text: Safe(text.replace("|", "\\|")),
-    }
-    return environment
 
 
 def _finalize(value: Any) -> str:
