@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from knaster import drivers
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
 from knaster.diagnostics import Place
 from knaster.units import mib
@@ -102,7 +103,9 @@ def expand(nodes: Iterable[Node], platform: Platform | None) -> tuple[Guest, ...
         return ()
     found = [_lxc(name, platform) for name in platform.guests]
     if platform.gpu_vm is not None:
-        found += [_gpu_vm(node, platform.gpu_vm) for node in nodes if node.platform == "proxmox" and node.gpus]
+        found += [
+            _gpu_vm(node, platform, platform.gpu_vm) for node in nodes if node.platform == "proxmox" and node.gpus
+        ]
     return tuple(sorted(found, key=lambda guest: (guest.name, guest.node)))
 
 
@@ -111,7 +114,13 @@ def gpu_vm_name(node: Node, template: GpuVm) -> str:
     return template.name.replace("{node}", node.name.lower())
 
 
-def _gpu_vm(node: Node, template: GpuVm) -> Guest:
+def named_driver(node: str, template: GpuVm) -> str | None:
+    """The driver generation that people name for a node's VM; None: its oldest card decides."""
+    override = template.overrides.get(node)
+    return (override.driver_generation if override else None) or template.driver_generation
+
+
+def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
     override = template.overrides.get(node.name, VmOverride())
     number = node_number(node.name)
     vmid, address = override.vmid, override.address
@@ -129,7 +138,7 @@ def _gpu_vm(node: Node, template: GpuVm) -> Guest:
         disk_gib=override.disk_gb or template.disk_gb,
         storage=override.storage or template.storage,
         cards=passthrough(node),
-        driver_generation=override.driver_generation or template.driver_generation,
+        driver_generation=named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers),
         place=platform_place("gpu_vm", "overrides", node.name) if node.name in template.overrides else node.place(),
     )
 

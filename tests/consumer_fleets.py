@@ -145,9 +145,11 @@ def ground(**more: Any) -> Data:
             "disk_gb": 100,
             "storage": "tank",
             "image": {"url": "https://example.org/20260911/noble.img", "checksum": "0123456789abcdef" * 4},
-            "driver_generation": "legacy",
         },
-        "drivers": {"legacy": {"branch": "R580", "version": "580.95.05", "min_cc": 5.0, "max_cc": 12.1}},
+        "drivers": {
+            "legacy": {"branch": "R580", "version": "580.95.05", "min_cc": 5.0, "max_cc": 12.1},
+            "current": {"branch": "R595", "version": "595.45.04", "min_cc": 7.5, "max_cc": 12.1},
+        },
         "storage": {"tank": {"type": "zfspool"}},
         "external": {"tier0": {"url": "https://tier0.example.org/v1", "credential": {"env": "TIER0_API_KEY"}}},
     }

@@ -16,6 +16,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "diagnostics", "files", "units"),
     ("redact", "codes"),
     ("cluster", "document", "schema"),
+    ("drivers",),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from knaster.checks import (
     assumptions,
+    drivers,
     duplicates,
     guests,
     hardware,
@@ -46,7 +47,8 @@ GUEST_CHECKS: tuple[Callable[[Scene], Iterable[Diagnostic]], ...] = (
     hardware.memory_budgets,
     hardware.processor_budgets,
     hardware.passthrough_facts,
-    hardware.drivers,
+    drivers.named,
+    drivers.derived,
 )
 """Rules of guests, which share one expansion of platform and nodes."""
 

@@ -101,7 +101,14 @@ CODES: Mapping[str, Explanation] = {
     "driver-branch": Explanation(
         "A card is too old or too new for the driver of its VM.",
         "A VM has one driver for all its cards, disabled ones too; R580 is the last branch for Maxwell and Pascal.",
-        "Choose a generation that serves all cards of all GPU VMs, or declare one under drivers in "
+        "Leave driver_generation out, so that the oldest card of each VM decides; or declare under drivers in "
+        "catalog/platform.yaml a generation that serves all cards.",
+    ),
+    "driver-unknown": Explanation(
+        "Nothing tells which driver a GPU VM gets.",
+        "It gets the newest that still serves its oldest card, disabled ones too. A card of unknown compute capability "
+        "could be the oldest, and is not guessed at.",
+        "Collect the node again or fill compute_cap in; or name the generation under gpu_vm.overrides in "
         "catalog/platform.yaml.",
     ),
     "passthrough-facts": Explanation(
