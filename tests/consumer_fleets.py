@@ -1,4 +1,4 @@
-"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and seven others as texts.
+"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and eight others as texts.
 
 Numbers of the made fleets: node ``pveN`` is 10.0.0.N, its GPU VM has id 1000 + N and address 10.1.0.N.
 """
@@ -6,6 +6,7 @@ Numbers of the made fleets: node ``pveN`` is 10.0.0.N, its GPU VM has id 1000 + 
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,18 @@ def on_linux() -> dict[str, str]:
         path: text.replace("\nos: windows\n", "\nos: linux\n") if path.startswith("inventory/GODE-PC") else text
         for path, text in own().items()
     }
+
+
+def in_the_cluster() -> dict[str, str]:
+    """This repository's fleet after both Ada cards went from the workstations into Proxmox nodes."""
+    files = {path: text for path, text in own().items() if not path.startswith("inventory/GODE-PC")}
+    platform = "catalog/platform.yaml"
+    workers = re.compile(r"^workers:\n(?:  .*\n)+", re.MULTILINE)
+    files[platform] = workers.sub("", files[platform])
+    for number in (49, 50):
+        node = machine(f"pve{number}", ADA, address=f"192.168.100.{number}")
+        files[f"inventory/pve{number}.yaml"] = json.dumps(node, indent=1)
+    return files
 
 
 def machine(name: str, *cards: str, **more: Any) -> Data:
@@ -192,6 +205,7 @@ def forty() -> dict[str, str]:
 FLEETS: dict[str, dict[str, str]] = {
     "own": own(),
     "on linux": on_linux(),
+    "in the cluster": in_the_cluster(),
     "one node": texts(machine("pve1", P2000, P2000)),
     "forty nodes": forty(),
     "twins and quadruplets": texts(machine("pve1", ADA, ADA), machine("pve2", P2000, P2000, P2000, P2000)),

@@ -88,6 +88,11 @@ def test_a_name_goes_before_the_oldest_card() -> None:
             "own",
             {"gpu-pve44": "580.95.05", "gpu-pve46": "580.95.05", "gpu-pve48": "580.95.05", "gpu-pve52": "580.95.05"},
         ),
+        (
+            "in the cluster",
+            {f"gpu-pve{number}": "580.95.05" for number in (44, 46, 48, 52)}
+            | {"gpu-pve49": "595.45.04", "gpu-pve50": "595.45.04"},
+        ),
         ("mixed generations", {"gpu-pve1": "580.95.05"}),
         ("twins and quadruplets", {"gpu-pve1": "595.45.04", "gpu-pve2": "580.95.05"}),
     ],
