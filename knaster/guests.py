@@ -18,6 +18,8 @@ from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmO
 from knaster.diagnostics import Place
 from knaster.units import mib
 
+OPENTOFU = "opentofu"
+"""The service, as `services` of a guest names it."""
 _NOWHERE = Place("")
 _NOISE = {"nvidia", "quadro", "geforce", "tesla", "generation"}
 
@@ -58,6 +60,11 @@ class Guest:
         """Memory in GiB."""
         whole, rest = divmod(self.memory_mib, 1024)
         return whole if not rest else self.memory_mib / 1024
+
+
+def carriers(guests: Iterable[Guest]) -> frozenset[str]:
+    """The guests that run OpenTofu: an apply that restarts one of them, run there, ends half way."""
+    return frozenset(guest.name for guest in guests if OPENTOFU in guest.services)
 
 
 def node_number(name: str) -> int | None:

@@ -143,11 +143,12 @@ def test_another_user_is_for_new_vms_and_for_ansible_at_once() -> None:
         "update",
         "setting",
         "ansible/hosts.yaml: gpu_vms",
-        "Ansible logs in as ops instead of ubuntu",
+        "Ansible logs in as ops instead of ubuntu; VMs that exist keep ubuntu, and know no ops until it is made",
         "",
     ) in found
     assert {one[3] for one in found if one[1] == "guest"} == {
-        "changes in place: user ubuntu → ops (of VMs made from now on)"
+        "changes in place: user ubuntu → ops (of VMs made from now on; this one keeps ubuntu, and Ansible logs in as "
+        "ops)"
     }
 
 

@@ -125,7 +125,8 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
             "summary": "is destroyed and created anew: VM id 101 → 111; its data on local-lvm is lost",
             "before": None,
             "after": None,
-            "cause": None,
+            "cause": "no plan does that to a container, so OpenTofu's gate will refuse: it takes two merges, out of "
+            "the fleet and under `retire` first, then in again",
             "fields": [
                 {"path": ["ansible/hosts.yaml", "hosts", "infra", "vmid"], "before": 101, "after": 111},
                 {

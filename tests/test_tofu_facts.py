@@ -101,8 +101,7 @@ def test_only_what_replicates_may_move_and_only_zfs_replicates() -> None:
 def test_addresses_keys_and_name_servers_are_always_written_in_full() -> None:
     """bpg 1701, 1768: what is inherited is lost at the next change."""
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExampleExam ops"
-    found = right(edited((PLATFORM, "host_reserve_gb", f'access: {{ssh_keys: ["{key}"]}}\nhost_reserve_gb')))
-    data = found.documents[TFVARS]
+    data = right(BASE).documents[TFVARS]
     for guest in (*data["vms"].values(), *data["containers"].values()):
         assert guest["address"].endswith("/24")
         assert (guest["gateway"], guest["dns"], guest["ssh_keys"]) == ("192.168.100.1", ["192.168.100.1"], [key])

@@ -159,7 +159,10 @@ def _group(of: _Item) -> _Fact:
     text = f"is {'gone' if of.delta.after is None else 'new'}"
     if of.delta.only_changed:
         old, new = (value(side.get("vars", {}).get("ansible_user")) for side in (of.delta.before, of.delta.after))
-        text = f"Ansible logs in as {new} instead of {old}" if old != new else differing(of.delta.fields)
+        text = (
+            f"Ansible logs in as {new} instead of {old}; VMs that exist keep {old}, and know no {new} until it is made"
+        )
+        text = text if old != new else differing(of.delta.fields)
     return _Fact("setting", f"{HOSTS}: {of.one.name}", Effect.UPDATE, text)
 
 

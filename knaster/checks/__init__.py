@@ -41,6 +41,7 @@ GUEST_CHECKS: tuple[Callable[[Scene], Iterable[Diagnostic]], ...] = (
     guests.hosts,
     guests.replication,
     guests.retired,
+    guests.keys,
     guests.overrides,
     guests.role_guests,
     guests.identities,

@@ -73,8 +73,14 @@ CODES: Mapping[str, Explanation] = {
     ),
     "retire-standing": Explanation(
         "A guest is under retire and still declared.",
-        "It is the only permission to destroy a guest; while it stands, nothing stops a mistake in the guest's values.",
+        "It is the only permission to destroy a guest. While a VM stands there, nothing stops a mistake in its values "
+        "from destroying it and making it anew; a container is made anew by no plan.",
         "Take the guest out of retire, or out of the fleet.",
+    ),
+    "no-ssh-keys": Explanation(
+        "Guests are made by OpenTofu, and access.ssh_keys is empty.",
+        "Keys are given when a VM or container is made, and later ones are not given to it: nobody could log in.",
+        "Write the public keys of people and Ansible under access.ssh_keys in catalog/platform.yaml, and apply then.",
     ),
     "memory-budget": Explanation(
         "The guests of a node need more memory than it has.",

@@ -15,6 +15,7 @@ from knaster.reports.json import diagnostic
 from knaster.reports.wording import DONE, models_told, noun, shown, source, takes_place, things, where
 
 _TITLES = (
+    (Effect.REFUSE, "cannot be applied"),
     (Effect.RESTART, "restarted"),
     (Effect.UPDATE, "changed in place"),
     (Effect.CREATE, "new"),

@@ -7,7 +7,16 @@ from knaster.gate import Told, Verdict
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, plural
 from knaster.reports.json import diagnostic
 
-_MARKS = {"destroy": "-", "replace": "-/+", "forget": "?", "restart": "~!", "update": "~", "adopt": "<", "create": "+"}
+_MARKS = {
+    "destroy": "-",
+    "replace": "-/+",
+    "forget": "?",
+    "refuse": "!",
+    "restart": "~!",
+    "update": "~",
+    "adopt": "<",
+    "create": "+",
+}
 
 
 def report(verdict: Verdict) -> Report:
