@@ -145,6 +145,7 @@ def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
         disk_gib=override.disk_gb or template.disk_gb,
         storage=override.storage or template.storage,
         cards=passthrough(node),
+        exists=override.exists,
         driver_generation=named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers),
         place=platform_place("gpu_vm", "overrides", node.name) if node.name in template.overrides else node.place(),
     )

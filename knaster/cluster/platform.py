@@ -38,6 +38,7 @@ class VmOverride:
     disk_gb: int | None = None
     storage: str | None = None
     driver_generation: str | None = None
+    exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def _vm(guest: Guest, platform: Platform) -> Data:
             "image": _image(platform.gpu_vm) if platform.gpu_vm else None,
             "driver": _driver(driver) if driver else None,
             "hostpci": hostpci(guest),
+            "exists": guest.exists,
             "tags": tags(guest),
         }
     )

@@ -42,7 +42,7 @@ variable "mappings" {
 }
 
 variable "vms" {
-  description = "GPU VMs by name."
+  description = "GPU VMs by name. `exists`: there before, to be adopted."
   type = map(object({
     node       = string
     vmid       = number
@@ -74,7 +74,8 @@ variable "vms" {
       rombar  = optional(bool, true)
       xvga    = optional(bool, false)
     }))
-    tags = optional(list(string), [])
+    exists = optional(bool, false)
+    tags   = optional(list(string), [])
   }))
   nullable = false
 
