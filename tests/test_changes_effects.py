@@ -256,6 +256,36 @@ def test_a_guest_that_is_given_up_with_permission_is_not_said_to_be_refused() ->
         assert (change.effect, change.cause) == (Effect.DESTROY, cause)
 
 
+REFUSED = "not in `retire`, so OpenTofu's gate will refuse"
+TWICE = (
+    "no plan does that to a container, so OpenTofu's gate will refuse: it takes two merges, out of the fleet and under "
+    "`retire` first, then in again"
+)
+CARRIER = "it carries OpenTofu, so the gate asks for an apply from another machine"
+RETIRE = (P, "storage:\n  local", "retire: [gpu-pve44, infra]\nstorage:\n  local")
+CARRIES = (P, "[piper]", "[piper, opentofu]")
+
+
+@pytest.mark.parametrize(
+    ("both", "edit", "guest", "expected", "cause"),
+    [
+        ((), (P, "vmid_base: 200", "vmid_base: 300"), "gpu-pve44", REPLACE, REFUSED),
+        ((RETIRE,), (P, "vmid_base: 200", "vmid_base: 300"), "gpu-pve44", REPLACE, "`retire` allows it"),
+        ((), (P, "vmid: 101", "vmid: 111"), "infra", REPLACE, TWICE),
+        ((RETIRE,), (P, "vmid: 101", "vmid: 111"), "infra", REPLACE, TWICE),
+        ((CARRIES,), (P, "vmid: 101", "vmid: 111"), "infra", REPLACE, f"{TWICE}; {CARRIER}"),
+        ((CARRIES,), (P, "memory_gb: 8\n", "memory_gb: 10\n"), "infra", RESTART, CARRIER),
+        ((CARRIES,), (P, "cores: 4", "cores: 3"), "infra", UPDATE, ""),
+        ((), (P, "memory_gb: 8\n", "memory_gb: 10\n"), "infra", RESTART, ""),
+    ],
+)
+def test_what_the_gate_will_say_is_said_before(
+    both: tuple[tuple[str, str, str], ...], edit: tuple[str, str, str], guest: str, expected: Effect, cause: str
+) -> None:
+    (change,) = (one for one in diff(fleet(*both), fleet(*both, edit)).changes if one.name == guest)
+    assert (change.effect, change.cause) == (expected, cause)
+
+
 def test_a_card_that_leaves_the_node_while_it_was_disabled_is_gone() -> None:
     card = fleet()[N44][fleet()[N44].index("  - index: 0") : fleet()[N44].index("  - index: 1")]
     found = [one for one in diff(fleet(), fleet((N44, card, ""))).changes if one.kind == "node"]

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         show(args, validation.refused("tofu gate", found.evaluation, found.files, "the plan was not judged"))
         return 1
     verdict = _verdict(args, text, found)
-    show(args, gate.report(verdict))
+    show(args, gate.report(verdict, found.evaluation.plan_id))
     return 0 if verdict.ok else 1
 
 
