@@ -223,3 +223,12 @@ def test_questions_that_cannot_be_answered(work: Repo, tmp_path: Path, capsys: C
 def test_the_result_never_lands_among_the_inputs(work: Repo, capsys: Capture) -> None:
     assert main(["-C", str(work.path), "diff", "-o", str(work.path / "inventory" / "x.yaml")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+def test_what_cannot_be_applied_comes_before_what_restarts(work: Repo, capsys: Capture) -> None:
+    edit(
+        work, {"catalog/platform.yaml": PLATFORM.replace("disk_gb: 60", "disk_gb: 50").replace("cores: 6", "cores: 8")}
+    )
+    titles = [line for line in run(work, capsys)[1].splitlines() if line and not line.startswith(" ")]
+    assert titles[0].endswith(": 1 guest refused, 1 guest restarted")
+    assert titles[1:] == ["cannot be applied", "restarted", "edited"]
