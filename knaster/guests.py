@@ -127,6 +127,13 @@ def named_driver(node: str, template: GpuVm) -> str | None:
     return (override.driver_generation if override else None) or template.driver_generation
 
 
+def _driver(node: Node, platform: Platform, template: GpuVm) -> str | None:
+    """What is named for the node's VM, else what its oldest card asks for; without NVIDIA cards it has none."""
+    if not any(map(drivers.nvidia, node.gpus)):
+        return None
+    return named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers)
+
+
 def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
     override = template.overrides.get(node.name, VmOverride())
     number = node_number(node.name)
@@ -146,7 +153,7 @@ def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
         storage=override.storage or template.storage,
         cards=passthrough(node),
         exists=override.exists,
-        driver_generation=named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers),
+        driver_generation=_driver(node, platform, template),
         place=platform_place("gpu_vm", "overrides", node.name) if node.name in template.overrides else node.place(),
     )
 

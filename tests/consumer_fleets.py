@@ -1,4 +1,4 @@
-"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and eight others as texts.
+"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and nine others as texts.
 
 Numbers of the made fleets: node ``pveN`` is 10.0.0.N, its GPU VM has id 1000 + N and address 10.1.0.N.
 """
@@ -21,8 +21,9 @@ CARDS: dict[str, Data] = {
     "Quadro P2000": {"memory_gb": 5, "compute_cap": 6.1, "id": "10de:1c30"},
     "NVIDIA RTX 4000 Ada Generation": {"memory_gb": 20, "compute_cap": 8.9, "id": "10de:27b2"},
     "NVIDIA GeForce RTX 5090": {"memory_gb": 32, "compute_cap": 12.0, "id": "10de:2b85"},
+    "Radeon RX 7900 XTX": {"memory_gb": 24, "compute_cap": None, "id": "1002:744c"},
 }
-M4000, P2000, ADA, RTX5090 = CARDS
+M4000, P2000, ADA, RTX5090, RADEON = CARDS
 
 
 def own() -> dict[str, str]:
@@ -64,7 +65,7 @@ def machine(name: str, *cards: str, **more: Any) -> Data:
             "name": card,
             "memory_gb": CARDS[card]["memory_gb"],
             "compute_cap": CARDS[card]["compute_cap"],
-            "vendor": "nvidia",
+            "vendor": "amd" if card == RADEON else "nvidia",
             "driver": "580.95.05",
             "pci": {
                 "address": f"0000:{index + 1:02x}:00.0",
@@ -211,6 +212,7 @@ FLEETS: dict[str, dict[str, str]] = {
     "twins and quadruplets": texts(machine("pve1", ADA, ADA), machine("pve2", P2000, P2000, P2000, P2000)),
     "eleven cards": texts(machine("pve7", *[P2000] * 11)),
     "mixed generations": texts(machine("pve1", M4000, P2000, ADA, RTX5090)),
+    "two makers": texts(machine("pve1", RADEON), machine("pve2", ADA, RADEON)),
     "workstations only": workstations(),
 }
 

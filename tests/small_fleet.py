@@ -359,7 +359,6 @@ TFVARS = {
                 "checksum_algorithm": "sha256",
                 "storage": "local",
             },
-            "driver": {"generation": "legacy", "branch": "R580", "version": "580.95.05"},
             "hostpci": [
                 {"device": "hostpci0", "mapping": "gpu-m4000-pve44", "pcie": True, "rombar": True, "xvga": False},
                 {"device": "hostpci1", "mapping": "gpu-p2000-pve44", "pcie": True, "rombar": True, "xvga": False},

@@ -68,8 +68,11 @@ def test_a_vm_may_have_a_driver_of_its_own() -> None:
     newer = (PLATFORM, "min_cc: 5.0}", 'min_cc: 5.0}\n  current: {branch: R595, version: "595.45.04", min_cc: 7.5}')
     own = (PLATFORM, "generation: legacy", "generation: legacy\n  overrides: {pve2: {driver_generation: current}}")
     twins = FLEETS["twin and quadruple cards"]
-    vms = right(edited(newer, own, files=twins)).documents[TFVARS]["vms"]
-    assert {name: vm["driver"]["branch"] for name, vm in vms.items()} == {"gpu-pve1": "R580", "gpu-pve2": "R595"}
+    vms = right(edited(newer, own, files=twins)).documents["proxmox.yaml"]["guests"]
+    assert {name: vm["driver"]["branch"] for name, vm in vms.items() if "driver" in vm} == {
+        "gpu-pve1": "R580",
+        "gpu-pve2": "R595",
+    }
     wrong = (PLATFORM, "driver_generation: current", "driver_generation: curent")
     assert errors(evaluate(edited(newer, own, wrong, files=twins))) == ["unknown-driver"]
     old = (PLATFORM, "generation: legacy", "generation: legacy\n  overrides: {pve46: {driver_generation: current}}")

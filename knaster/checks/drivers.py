@@ -28,14 +28,17 @@ def named(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def derived(scene: Scene) -> Iterator[Diagnostic]:
-    """Where no driver is named, the cards of the VM have to tell it: all are known, and one branch serves them all."""
+    """Where no driver is named, the cards of the VM have to tell it: all are known, and one branch serves them all.
+
+    A VM without NVIDIA cards has none.
+    """
     for guest in _vms(scene):
         if _named(scene, guest) is not None or guest.driver_generation is not None or guest.node not in scene.nodes:
             continue
         cards = [card.gpu for card in guest.cards if nvidia(card.gpu)]
         unknown = [gpu for gpu in cards if gpu.compute_cap is None]
         yield from (_not_known(scene, guest, gpu) for gpu in unknown)
-        if not unknown:
+        if cards and not unknown:
             yield _no_branch(scene, guest, cards)
 
 
@@ -48,36 +51,28 @@ def _named(scene: Scene, guest: Guest) -> str | None:
     return named_driver(guest.node, template) if template else None
 
 
-def _by_hand(guest: Guest) -> str:
-    return f"name one under gpu_vm.overrides.{guest.node}.driver_generation in {PLATFORM_FILE}"
-
-
 def _not_known(scene: Scene, guest: Guest, gpu: Gpu) -> Diagnostic:
     return Diagnostic(
         "driver-unknown",
         f"the driver of GPU VM {guest.name} follows from its oldest card, but nobody knows the compute capability of "
         f"card {guest.node}/{gpu.index}",
         scene.nodes[guest.node].place("gpus", gpu.position, "compute_cap"),
-        hint=f"collect the node again, fill compute_cap in, or {_by_hand(guest)}",
+        hint=f"collect the node again, fill compute_cap in, or name one under "
+        f"gpu_vm.overrides.{guest.node}.driver_generation in {PLATFORM_FILE}",
     )
 
 
 def _no_branch(scene: Scene, guest: Guest, cards: list[Gpu]) -> Diagnostic:
-    """No generation serves all cards, or none of them is NVIDIA's."""
-    node, branches = scene.nodes[guest.node], scene.platform.drivers.values()
-    if not cards:
-        message = f"GPU VM {guest.name} has no NVIDIA card, so that nothing tells its driver"
-        return Diagnostic("driver-unknown", message, node.place("gpus", on="key"), hint=_by_hand(guest))
     capabilities = sorted({gpu.compute_cap or 0 for gpu in cards})
     return Diagnostic(
         "driver-branch",
         f"no driver generation serves all cards of GPU VM {guest.name}: their compute capabilities are "
         f"{', '.join(map(show_cc, capabilities))}",
-        node.place("gpus", on="key"),
+        scene.nodes[guest.node].place("gpus", on="key"),
         hint=f"declare one under drivers in {PLATFORM_FILE}, or take the cards out",
         related=tuple(
             Related(platform_place("drivers", one.generation), f"{one.generation} serves {_range(one)}")
-            for one in branches
+            for one in scene.platform.drivers.values()
         ),
     )
 

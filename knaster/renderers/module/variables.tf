@@ -62,11 +62,6 @@ variable "vms" {
       checksum_algorithm = optional(string, "sha256")
       storage            = optional(string, "local")
     })
-    driver = object({
-      generation = string
-      branch     = string
-      version    = string
-    })
     hostpci = list(object({
       device  = string
       mapping = string
@@ -84,7 +79,6 @@ variable "vms" {
       for vm in var.vms : [
         [for value in vm : value != null],
         [for value in vm.image : value != null],
-        [for value in vm.driver : value != null],
         [for card in vm.hostpci : [for value in card : value != null]],
       ]
     ])), false)
