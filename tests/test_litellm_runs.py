@@ -160,8 +160,8 @@ async def main():
         found[path] = {
             "groups": sorted(set(router.get_model_names())),
             "deployments": sorted(one["model_info"]["id"] for one in router.model_list),
-            "fallbacks": {k: v for one in router.fallbacks for k, v in one.items()},
-            "aliases": router.model_group_alias,
+            "fallbacks": {k: v for one in router.fallbacks or [] for k, v in one.items()},
+            "aliases": router.model_group_alias or {},
             "settings": [router.allowed_fails, router.cooldown_time, router.num_retries],
         }
     print("FOUND " + json.dumps(found))
