@@ -305,6 +305,15 @@ def test_why_a_gpu_vm_comes_and_goes() -> None:
     assert (joined.effect, joined.cause) == (Effect.CREATE, "pve46 is a Proxmox node now")
 
 
+def test_a_vm_on_a_new_node_that_is_down_waits_for_it() -> None:
+    off = {**two_nodes(), "inventory/pve46.yaml": two_nodes()["inventory/pve46.yaml"] + 'state: down\nreason: "x"\n'}
+    (change,) = (one for one in diff(fleet(), off).changes if one.name == "gpu-pve46")
+    assert (change.effect, change.cause) == (
+        Effect.CREATE,
+        "pve46 is new; pve46 is down, so OpenTofu's gate will refuse to make its image",
+    )
+
+
 def test_a_guest_that_is_there_already_is_adopted() -> None:
     more = (
         "  old: {node: pve44, vmid: 102, address: '192.168.100.222', memory_gb: 2, cores: 1, disk_gb: 8, "

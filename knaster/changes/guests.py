@@ -79,7 +79,7 @@ def _whole(scene: Scene, name: str, mine: dict[Object, Delta]) -> Change:
         f"{verb}: {what}, {size}",
         None if born else what,
         what if born else None,
-        _why(side, other, guest, born=born) + ("" if born else _refused(scene, name)),
+        _why(side, other, guest, born=born) + (_off(side, guest) if born else _refused(scene, name)),
         covers=(*mine, *_with_it(scene, guest, other)),
     )
 
@@ -89,6 +89,13 @@ def _refused(scene: Scene, name: str) -> str:
     platform = scene.new.planned.cluster.platform
     retired = platform is not None and name in platform.retire
     return "" if retired else "; not in `retire`, so OpenTofu's gate will refuse"
+
+
+def _off(side: Side, guest: Guest) -> str:
+    """What OpenTofu's gate will say of the image for a VM on a node that is down from the start."""
+    node = side.nodes.get(guest.node)
+    down = guest.kind == "vm" and not guest.exists and node is not None and node.state == "down"
+    return f"; {guest.node} is down, so OpenTofu's gate will refuse to make its image" if down else ""
 
 
 def _with_it(scene: Scene, guest: Guest, other: Side) -> Iterator[Object]:
