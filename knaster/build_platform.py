@@ -69,7 +69,7 @@ def _gpu_vm(data: Data) -> GpuVm:
         image=Image(
             image["url"], image["checksum"], image.get("checksum_algorithm", "sha256"), image.get("storage", "local")
         ),
-        driver_generation=data["driver_generation"],
+        driver_generation=data.get("driver_generation"),
         overrides={name: _override(entry) for name, entry in _entries(data, "overrides")},
     )
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from knaster import drivers
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
 from knaster.diagnostics import Place
 from knaster.units import mib
 
+OPENTOFU = "opentofu"
+"""The service, as `services` of a guest names it."""
 _NOWHERE = Place("")
 _NOISE = {"nvidia", "quadro", "geforce", "tesla", "generation"}
 
@@ -57,6 +60,11 @@ class Guest:
         """Memory in GiB."""
         whole, rest = divmod(self.memory_mib, 1024)
         return whole if not rest else self.memory_mib / 1024
+
+
+def carriers(guests: Iterable[Guest]) -> frozenset[str]:
+    """The guests that run OpenTofu: an apply that restarts one of them, run there, ends half way."""
+    return frozenset(guest.name for guest in guests if OPENTOFU in guest.services)
 
 
 def node_number(name: str) -> int | None:
@@ -102,7 +110,9 @@ def expand(nodes: Iterable[Node], platform: Platform | None) -> tuple[Guest, ...
         return ()
     found = [_lxc(name, platform) for name in platform.guests]
     if platform.gpu_vm is not None:
-        found += [_gpu_vm(node, platform.gpu_vm) for node in nodes if node.platform == "proxmox" and node.gpus]
+        found += [
+            _gpu_vm(node, platform, platform.gpu_vm) for node in nodes if node.platform == "proxmox" and node.gpus
+        ]
     return tuple(sorted(found, key=lambda guest: (guest.name, guest.node)))
 
 
@@ -111,7 +121,20 @@ def gpu_vm_name(node: Node, template: GpuVm) -> str:
     return template.name.replace("{node}", node.name.lower())
 
 
-def _gpu_vm(node: Node, template: GpuVm) -> Guest:
+def named_driver(node: str, template: GpuVm) -> str | None:
+    """The driver generation that people name for a node's VM; None: its oldest card decides."""
+    override = template.overrides.get(node)
+    return (override.driver_generation if override else None) or template.driver_generation
+
+
+def _driver(node: Node, platform: Platform, template: GpuVm) -> str | None:
+    """What is named for the node's VM, else what its oldest card asks for; without NVIDIA cards it has none."""
+    if not any(map(drivers.nvidia, node.gpus)):
+        return None
+    return named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers)
+
+
+def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
     override = template.overrides.get(node.name, VmOverride())
     number = node_number(node.name)
     vmid, address = override.vmid, override.address
@@ -129,7 +152,8 @@ def _gpu_vm(node: Node, template: GpuVm) -> Guest:
         disk_gib=override.disk_gb or template.disk_gb,
         storage=override.storage or template.storage,
         cards=passthrough(node),
-        driver_generation=override.driver_generation or template.driver_generation,
+        exists=override.exists,
+        driver_generation=_driver(node, platform, template),
         place=platform_place("gpu_vm", "overrides", node.name) if node.name in template.overrides else node.place(),
     )
 

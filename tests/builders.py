@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from knaster.cluster import (
+    Access,
     CardPolicy,
     Catalog,
     Cluster,
@@ -129,6 +130,7 @@ def platform(*guests: Lxc, **more: Any) -> Platform:
         "guests": {guest.name: guest for guest in guests},
         "storage": {"local-lvm": "lvmthin", "tank": "zfspool"},
         "drivers": {"legacy": Driver("legacy", "R580", "580.95.05", 5.0, None)},
+        "access": Access(ssh_keys=("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExample ops",)),
     }
     return Platform(**{**defaults, **more})
 

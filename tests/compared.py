@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from knaster import renderers
 from knaster.changes.result import Field
-from knaster.cluster import Cluster, Gpu, Role
+from knaster.cluster import (
+    Access,
+    Cluster,
+    Driver,
+    Exporters,
+    External,
+    Gpu,
+    Replication,
+    Role,
+    VmOverride,
+    Worker,
+)
 from knaster.guests import expand
 from knaster.pipeline import Evaluation
 from knaster.placement import PlacementPlan, plan
@@ -50,7 +61,7 @@ def pairs(draw: st.DrawFn) -> tuple[Evaluation, Evaluation]:
 @st.composite
 def edits(draw: st.DrawFn, fleet: Fleet) -> Fleet:
     """The fleet after one edit of a person."""
-    edit = draw(st.sampled_from([_of_node, _of_card, _of_role, _of_model, _of_platform]))
+    edit = draw(st.sampled_from([_of_node, _of_card, _of_role, _of_model, _of_platform, _of_consumers]))
     return draw(edit(fleet))
 
 
@@ -163,6 +174,53 @@ def _of_platform(draw: st.DrawFn, fleet: Fleet) -> Fleet:
             )
         ),
     )
+
+
+@st.composite
+def _of_consumers(draw: st.DrawFn, fleet: Fleet) -> Fleet:
+    """What changes no place of a role: drivers, log-ins, ports of exporters, workers, copies, guests given up."""
+    if fleet.platform is None:
+        return replace(fleet, platform=platform(lxc("infra", fleet.nodes[0].name)))
+    before = fleet.platform
+    infra = before.guests.get("infra", lxc("infra", fleet.nodes[0].name))
+    names = [one.name for one in fleet.nodes]
+    some = draw(st.lists(st.sampled_from(names), unique=True))
+    template = before.gpu_vm or gpu_vm()
+    legacy = Driver("legacy", "R580", "580.95.05", 5.0, None)
+    newer = Driver("current", "R595", "595.45.04", 7.5, None)
+    changes: dict[str, Any] = {
+        "retire": {
+            "retire": tuple(draw(st.sets(st.sampled_from(["infra", "gone", *(f"gpu-{one}" for one in names)]))))
+        },
+        "retired": {"retire": ("infra",), "guests": {}},
+        "version": {"drivers": {**before.drivers, "legacy": replace(legacy, version="580.105.08")}},
+        "branches": {"drivers": {"legacy": legacy, "current": newer}},
+        "derived": {"gpu_vm": replace(template, driver_generation=None)},
+        "one driver": {
+            "gpu_vm": replace(template, overrides={one: VmOverride(driver_generation="current") for one in some})
+        },
+        "exporters": {"exporters": Exporters(**{draw(st.sampled_from(["node", "windows", "gpu"])): 9999})},
+        "access": {"access": Access("knaster", ("ssh-ed25519 AAAA one",))},
+        "user": {"access": Access("root")},
+        "workers": {"workers": {one: Worker(one, draw(st.sampled_from(["A.ps1", "B.ps1"]))) for one in some}},
+        "replication": {
+            "guests": {"infra": replace(infra, replication=tuple(Replication(one, "*/15") for one in sorted(some)))}
+        },
+        "schedule": {
+            "guests": {
+                "infra": replace(infra, replication=tuple(Replication(job.target, "*/5") for job in infra.replication))
+            }
+        },
+        "exists": {"guests": {"infra": replace(infra, exists=not infra.exists)}},
+        "services": {"guests": {"infra": replace(infra, services=("piper", "redis"))}},
+        "another": {"guests": {**before.guests, "ops": lxc("ops", names[-1], 102, address="192.168.100.222")}},
+        "network": {"network": replace(before.network, gateway="192.168.100.2", dns=())},
+        "external": {"external": {"tier0": External("tier0", "https://tier0.example.org/v1", "TIER0", draw(_MAY))}},
+    }
+    return replace(fleet, platform=replace(before, **changes[draw(st.sampled_from(sorted(changes)))]))
+
+
+_MAY = st.sampled_from([None, "m0"])
 
 
 def patched(value: Any, fields: tuple[Field, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and seven others as texts.
+"""The fleets that the readers of ``generated/`` are tried on: this repository's own, and nine others as texts.
 
 Numbers of the made fleets: node ``pveN`` is 10.0.0.N, its GPU VM has id 1000 + N and address 10.1.0.N.
 """
@@ -6,6 +6,7 @@ Numbers of the made fleets: node ``pveN`` is 10.0.0.N, its GPU VM has id 1000 + 
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ CARDS: dict[str, Data] = {
     "Quadro P2000": {"memory_gb": 5, "compute_cap": 6.1, "id": "10de:1c30"},
     "NVIDIA RTX 4000 Ada Generation": {"memory_gb": 20, "compute_cap": 8.9, "id": "10de:27b2"},
     "NVIDIA GeForce RTX 5090": {"memory_gb": 32, "compute_cap": 12.0, "id": "10de:2b85"},
+    "Radeon RX 7900 XTX": {"memory_gb": 24, "compute_cap": None, "id": "1002:744c"},
 }
-M4000, P2000, ADA, RTX5090 = CARDS
+M4000, P2000, ADA, RTX5090, RADEON = CARDS
 
 
 def own() -> dict[str, str]:
@@ -42,6 +44,18 @@ def on_linux() -> dict[str, str]:
     }
 
 
+def in_the_cluster() -> dict[str, str]:
+    """This repository's fleet after both Ada cards went from the workstations into Proxmox nodes."""
+    files = {path: text for path, text in own().items() if not path.startswith("inventory/GODE-PC")}
+    platform = "catalog/platform.yaml"
+    workers = re.compile(r"^workers:\n(?:  .*\n)+", re.MULTILINE)
+    files[platform] = workers.sub("", files[platform])
+    for number in (49, 50):
+        node = machine(f"pve{number}", ADA, address=f"192.168.100.{number}")
+        files[f"inventory/pve{number}.yaml"] = json.dumps(node, indent=1)
+    return files
+
+
 def machine(name: str, *cards: str, **more: Any) -> Data:
     """A node with these cards; a Proxmox node unless `more` says so."""
     number = int("".join(filter(str.isdigit, name)))
@@ -51,7 +65,7 @@ def machine(name: str, *cards: str, **more: Any) -> Data:
             "name": card,
             "memory_gb": CARDS[card]["memory_gb"],
             "compute_cap": CARDS[card]["compute_cap"],
-            "vendor": "nvidia",
+            "vendor": "amd" if card == RADEON else "nvidia",
             "driver": "580.95.05",
             "pci": {
                 "address": f"0000:{index + 1:02x}:00.0",
@@ -145,9 +159,11 @@ def ground(**more: Any) -> Data:
             "disk_gb": 100,
             "storage": "tank",
             "image": {"url": "https://example.org/20260911/noble.img", "checksum": "0123456789abcdef" * 4},
-            "driver_generation": "legacy",
         },
-        "drivers": {"legacy": {"branch": "R580", "version": "580.95.05", "min_cc": 5.0, "max_cc": 12.1}},
+        "drivers": {
+            "legacy": {"branch": "R580", "version": "580.95.05", "min_cc": 5.0, "max_cc": 12.1},
+            "current": {"branch": "R595", "version": "595.45.04", "min_cc": 7.5, "max_cc": 12.1},
+        },
         "storage": {"tank": {"type": "zfspool"}},
         "external": {"tier0": {"url": "https://tier0.example.org/v1", "credential": {"env": "TIER0_API_KEY"}}},
     }
@@ -190,11 +206,13 @@ def forty() -> dict[str, str]:
 FLEETS: dict[str, dict[str, str]] = {
     "own": own(),
     "on linux": on_linux(),
+    "in the cluster": in_the_cluster(),
     "one node": texts(machine("pve1", P2000, P2000)),
     "forty nodes": forty(),
     "twins and quadruplets": texts(machine("pve1", ADA, ADA), machine("pve2", P2000, P2000, P2000, P2000)),
     "eleven cards": texts(machine("pve7", *[P2000] * 11)),
     "mixed generations": texts(machine("pve1", M4000, P2000, ADA, RTX5090)),
+    "two makers": texts(machine("pve1", RADEON), machine("pve2", ADA, RADEON)),
     "workstations only": workstations(),
 }
 

@@ -58,6 +58,7 @@ def arguments(plan: Path, number: int | None = 7, **more: Any) -> argparse.Names
         "plan": str(plan),
         "number": number,
         "status": False,
+        "gate": None,
         "bot": None,
         "api": None,
         "repo": None,

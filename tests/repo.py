@@ -114,6 +114,8 @@ workers:
   GODE-PC-05: {program: LocalLLMWorker.ps1}
 external:
   tier0: {url: "https://tier0.example.org/v1", credential: {env: TIER0_API_KEY}}
+access:
+  ssh_keys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExampleExam ops"]
 """
 
 

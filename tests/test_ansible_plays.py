@@ -68,9 +68,11 @@ json.dump(state, open(place, "w"))
 """
 
 
-def play(folder: Path, playbook: str, state: dict[str, Any], *argv: str) -> subprocess.CompletedProcess[str]:
-    """Play on this repository's fleet; what the stand-ins know is `state`, before and after."""
-    lay(folder, generated("own") | {"local.yml": LOCAL, "state": json.dumps(state)})
+def play(
+    folder: Path, playbook: str, state: dict[str, Any], *argv: str, fleet: str = "own"
+) -> subprocess.CompletedProcess[str]:
+    """Play on this repository's fleet, or another; what the stand-ins know is `state`, before and after."""
+    lay(folder, generated(fleet) | {"local.yml": LOCAL, "state": json.dumps(state)})
     stand_in(folder / "bin", "pvesh", PVESH)
     for name in ("qm", "apt-get", "apt-mark", "nvidia-smi"):
         stand_in(folder / "bin", name, MACHINE)
@@ -226,6 +228,13 @@ def test_a_driver_is_updated_behind_a_snapshot(tmp_path: Path) -> None:
     assert state["cards"] == ["580.95.05", "580.95.05"]
     (install,) = [one for one in state["log"] if "--yes" in one]
     assert install.endswith("nvidia-headless-580-server=580.95.05* nvidia-utils-580-server=580.95.05*")
+
+
+def test_only_nvidia_cards_have_to_answer(tmp_path: Path) -> None:
+    """gpu-pve1 has a Radeon and is left out; of the two cards of gpu-pve2 one is an Ada."""
+    state = vm("595.45.04")
+    done = play(tmp_path, "driver.yml", state, *FAST, fleet="two makers")
+    assert (done.returncode, state["log"]) == (0, ["nvidia-smi --query-gpu=driver_version --format=csv,noheader"])
 
 
 def test_a_vm_that_has_the_driver_is_left_alone(tmp_path: Path) -> None:

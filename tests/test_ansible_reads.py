@@ -88,7 +88,7 @@ def test_this_fleet(tmp_path: Path) -> None:
         "pve_node": "pve44",
         "vmid": 244,
         "knaster_roles": ["embedding"],
-        "knaster_driver": {"generation": "legacy", "branch": "R580", "version": "580.95.05"},
+        "knaster_driver": {"generation": "legacy", "branch": "R580", "version": "580.95.05", "cards": 2},
         "knaster_mappings": ["gpu-m4000-pve44", "gpu-p2000-pve44"],
         "knaster_replication": [],
     }

@@ -14,8 +14,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "diagnostics", "files", "units", "shipped"),
-    ("redact", "codes"),
+    ("redact", "codes", "provider"),
     ("cluster", "document", "schema"),
+    ("drivers",),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),

@@ -219,8 +219,9 @@ def test_a_higher_priority_takes_the_card() -> None:
         ((P, "disk_gb: 60", "disk_gb: 80"), "update", "changes in place: disk 60 → 80 GiB"),
         (
             (P, "disk_gb: 60", "disk_gb: 50"),
-            "replace",
-            "is destroyed and created anew: disk 60 → 50 GiB (no disk shrinks); its data on local-lvm is lost",
+            "refuse",
+            "cannot be changed like this: disk 60 → 50 GiB (no disk shrinks: OpenTofu's gate refuses it, and the apply "
+            "would end half way)",
         ),
         ((P, "cores: 4", "cores: 3"), "update", "changes in place: cores 4 → 3"),
         ((P, "100.221", "100.222"), "restart", "restarts: address 192.168.100.221/24 → 192.168.100.222/24"),
@@ -250,9 +251,9 @@ def test_what_an_edit_does_to_a_container(edit: tuple[str, str, str], effect: st
         ),
         (
             (P, "disk_gb: 120", "disk_gb: 100"),
-            "replace",
-            "is destroyed and created anew: disk 120 → 100 GiB (no disk shrinks: OpenTofu fails until the VM is made "
-            "anew); its data on local-lvm is lost",
+            "refuse",
+            "cannot be changed like this: disk 120 → 100 GiB (no disk shrinks: OpenTofu's gate refuses it, and the "
+            "apply would end half way)",
         ),
         (
             (P, 'version: "580.95.05"', 'version: "580.126.09"'),
@@ -296,7 +297,8 @@ def test_a_renamed_proxmox_node_is_destroyed_and_created() -> None:
             "guest",
             "infra",
             "is destroyed and created anew: node pve44 → pve45; its data on local-lvm is lost",
-            "",
+            "no plan does that to a container, so OpenTofu's gate will refuse: it takes two merges, out of the fleet "
+            "and under `retire` first, then in again",
         ),
         ("move", "role", "embedding", "moves from pve44/1 to pve45/1", "pve44 is gone"),
         ("move", "role", "speech", "moves from pve44 (infra) to pve45 (infra)", "pve44 is gone"),

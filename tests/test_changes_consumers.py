@@ -77,10 +77,32 @@ def test_the_address_of_a_workstation_is_told_once_by_its_slot() -> None:
     assert {one.file for one in change.covers} >= {"registry.yaml", LITELLM, HOSTS, "prometheus/nodes.json"}
 
 
-def test_another_port_of_an_exporter_is_asked_for_of_each_host() -> None:
-    found = told(edited(PLATFORM, "external:\n", "exporters: {gpu: 9400}\nexternal:\n"))
-    assert {one[3] for one in found} == {"is asked for the metrics of gpus on port 9400 instead of 9835"}
-    assert len(found) == 6
+def test_another_port_of_an_exporter_is_one_line_for_all_hosts() -> None:
+    """The real fleet has four GPU VMs and two workstations with cards; of seven nodes two are on Windows."""
+    found = edited(PLATFORM, "external:\n", "exporters: {gpu: 9400}\nexternal:\n")
+    line = "asks for metrics on port 9400 instead of 9835"
+    assert told(found) == [("update", "setting", "prometheus/gpus.json", line, "")]
+    assert len(found.changes[0].covers) == 6
+    both = edited(PLATFORM, "external:\n", "exporters: {node: 9111, windows: 9222}\nexternal:\n")
+    assert {one[2]: one[3] for one in told(both)} == {
+        "prometheus/guests.json": "asks for metrics on port 9111 instead of 9100",
+        "prometheus/nodes.json": (
+            "asks for metrics on port 9222 instead of 9182; asks for metrics on port 9111 instead of 9100"
+        ),
+    }
+
+
+def test_another_os_brings_another_exporter_and_is_told_by_its_node() -> None:
+    found = edited(PC5, "os: windows", "os: linux")
+    assert [one for one in found.changes if one.kind == "setting"] == []
+    (node,) = (one for one in found.changes if (one.kind, one.name) == ("node", "GODE-PC-05"))
+    assert "prometheus/nodes.json" in {one.file for one in node.covers}
+
+
+def test_the_name_of_a_group_is_known_as_a_name() -> None:
+    """So that a report can set it apart from the words around it."""
+    found = edited(PVE61, "groups: [kiosk]", "groups: [kiosk, hall]")
+    assert {"kiosk", "hall", "tank"} <= found.names
 
 
 def test_other_metrics_of_an_engine_are_told_by_slot() -> None:
@@ -121,11 +143,12 @@ def test_another_user_is_for_new_vms_and_for_ansible_at_once() -> None:
         "update",
         "setting",
         "ansible/hosts.yaml: gpu_vms",
-        "Ansible logs in as ops instead of ubuntu",
+        "Ansible logs in as ops instead of ubuntu; VMs that exist keep ubuntu, and know no ops until it is made",
         "",
     ) in found
     assert {one[3] for one in found if one[1] == "guest"} == {
-        "changes in place: user ubuntu → ops (of VMs made from now on)"
+        "changes in place: user ubuntu → ops (of VMs made from now on; this one keeps ubuntu, and Ansible logs in as "
+        "ops)"
     }
 
 

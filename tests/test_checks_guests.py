@@ -1,4 +1,4 @@
-"""Guests: hosts, replication, identity, memory, drivers and passthrough."""
+"""Guests: hosts, replication, identity, memory and passthrough."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from knaster.checks import CHECKS, guests, hardware
-from knaster.cluster import Cpu, Driver, Lxc, Replication, Role, VmOverride, Worker
+from knaster.cluster import Cpu, Lxc, Replication, Role, VmOverride, Worker
 from knaster.diagnostics import Severity
 from tests.builders import catalog, cluster, engine, gpu, gpu_vm, lxc, node, pci, platform, role, roles, slot
-from tests.checking import Said, of_guests, only, p2000, proxmox, route, said
+from tests.checking import of_guests, only, p2000, proxmox, route, said
 
 PLATFORM_FILE = "catalog/platform.yaml"
 
@@ -211,49 +211,3 @@ def test_a_vm_takes_sixteen_cards(number: int, expected: list[str]) -> None:
     cards = [p2000(at, at + 1) for at in range(number)]
     found = of_guests(hardware.passthrough_facts, cluster(proxmox("pve44", *cards), platform=platform()))
     assert said(found) == [("passthrough-facts", message) for message in expected]
-
-
-@pytest.mark.parametrize(
-    ("driver", "expected"),
-    [
-        (Driver("legacy", "R580", "580.95.05", 5.0, 12.1), None),
-        (Driver("legacy", "R580", "580.95.05", 6.1, 6.1), None),
-        (Driver("legacy", "R595", "595.45.04", 7.5, None), "R595 (legacy), which serves compute capability 7.5 on"),
-        (Driver("legacy", "R390", "390.157", 2.0, 6.0), "R390 (legacy), which serves compute capability 2.0 to 6.0"),
-    ],
-)
-def test_a_driver_branch_serves_all_cards_of_its_vm(driver: Driver, expected: str | None) -> None:
-    cards = (p2000(disabled=True), gpu(1, None, None, pci=pci("0000:02:00.0")))
-    fleet = cluster(
-        proxmox("pve44", *cards), node("PC5", gpu(0, 20, 99)), platform=platform(drivers={"legacy": driver})
-    )
-    found = of_guests(hardware.drivers, fleet)
-    message = f"GPU VMs get driver {expected}, but not 1 of their cards: 1 with 6.1"
-    wanted: Said = [("driver-branch", message)] if expected else []
-    assert said(found) == wanted
-    assert [route(one)[1] for one in found] == [("gpu_vm", "driver_generation")] * len(wanted)
-
-
-def test_a_driver_branch_is_told_once_for_all_cards() -> None:
-    drivers = {
-        "current": Driver("current", "R595", "595.45.04", 7.5, 12.1),
-        "legacy": Driver("legacy", "R580", "580.95.05", 5.0, 12.1),
-    }
-    old = gpu(1, 8, 5.2, pci=pci("0000:02:00.0"))
-    nodes = proxmox("pve44", p2000(), old), proxmox("pve46", p2000(), gpu(1, pci=pci("0000:02:00.0")))
-    declared = platform(drivers=drivers, gpu_vm=gpu_vm(driver_generation="current"))
-    found = only(of_guests(hardware.drivers, cluster(*nodes, platform=declared)))
-    assert found.message == (
-        "GPU VMs get driver R595 (current), which serves compute capability 7.5 to 12.1, "
-        "but not 3 of their cards: 1 with 5.2, 2 with 6.1"
-    )
-    assert found.hint == "legacy serves all cards of all GPU VMs"
-    assert [(one.place.route, one.message) for one in found.related] == [
-        (("drivers", "current"), "current is declared here"),
-        (("gpus", 0, "compute_cap"), "card pve44/0 has 6.1"),
-        (("gpus", 1, "compute_cap"), "card pve44/1 has 5.2"),
-        (("gpus", 0, "compute_cap"), "card pve46/0 has 6.1"),
-    ]
-    alone = platform(drivers={"current": drivers["current"]}, gpu_vm=gpu_vm(driver_generation="current"))
-    hint = only(of_guests(hardware.drivers, cluster(*nodes, platform=alone))).hint
-    assert hint == "declare a generation that serves all cards of all GPU VMs, or take the cards out"

@@ -352,6 +352,13 @@ def test_what_is_fixed_needs_no_hint_and_what_is_new_says_where_else_to_look() -
     assert "rename one" not in body.partition("Fixed: 1")[2]
 
 
+def test_what_no_apply_can_do_stands_before_what_restarts() -> None:
+    body = comment(pull(of("guest", Effect.RESTART, "a"), of("guest", Effect.REFUSE, "b")))
+    assert "### This merge breaks the apply of 1 guest and restarts 1 guest; nothing is lost" in body
+    assert "Counts: 1 refused, 1 restarted" in body
+    assert body.index("**Cannot be applied**") < body.index("**Restarts**")
+
+
 def restart(at: int, gib: int = 14) -> Change:
     """A guest that gets more memory."""
     return Change("guest", f"gpu-pve{at}", Effect.RESTART, f"restarts: memory 12 → {gib} GiB")

@@ -126,7 +126,8 @@ def test_two_commits_and_the_shape_of_the_data(work: Repo, capsys: Capture) -> N
             "summary": "is destroyed and created anew: VM id 101 → 111; its data on local-lvm is lost",
             "before": None,
             "after": None,
-            "cause": None,
+            "cause": "no plan does that to a container, so OpenTofu's gate will refuse: it takes two merges, out of "
+            "the fleet and under `retire` first, then in again",
             "fields": [
                 {"path": ["ansible/hosts.yaml", "hosts", "infra", "vmid"], "before": 101, "after": 111},
                 {
@@ -223,3 +224,12 @@ def test_questions_that_cannot_be_answered(work: Repo, tmp_path: Path, capsys: C
 def test_the_result_never_lands_among_the_inputs(work: Repo, capsys: Capture) -> None:
     assert main(["-C", str(work.path), "diff", "-o", str(work.path / "inventory" / "x.yaml")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+def test_what_cannot_be_applied_comes_before_what_restarts(work: Repo, capsys: Capture) -> None:
+    edit(
+        work, {"catalog/platform.yaml": PLATFORM.replace("disk_gb: 60", "disk_gb: 50").replace("cores: 6", "cores: 8")}
+    )
+    titles = [line for line in run(work, capsys)[1].splitlines() if line and not line.startswith(" ")]
+    assert titles[0].endswith(": 1 guest refused, 1 guest restarted")
+    assert titles[1:] == ["cannot be applied", "restarted", "edited"]

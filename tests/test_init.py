@@ -116,7 +116,7 @@ class Team:
 def test_the_whole_way_with_the_wheel_alone(tmp_path: Path, site: Path) -> None:
     team = Team(tmp_path, site)
     team("init", "fleet")
-    assert "1 node, 1 GPU, 2 roles: 3 warnings, 0 errors" in team("-C", "fleet", "validate")
+    assert "1 node, 1 GPU, 2 roles: 4 warnings, 0 errors" in team("-C", "fleet", "validate")
     assert "2 of 2 roles placed" in team("-C", "fleet", "placement", "plan")
     team("-C", "fleet", "render")
     assert "generated/ is up to date" in team("-C", "fleet", "render", "--check")

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from tests.consumer_fleets import generated
+from tests.consumer_fleets import FLEETS, evaluated, generated
 
 LITELLM = shutil.which("litellm")
 pytestmark = pytest.mark.skipif(LITELLM is None, reason="no litellm on PATH: pip install 'litellm[proxy]'")
@@ -147,6 +147,61 @@ def proxy(tmp_path: Path) -> Iterator[int]:
     finally:
         running.terminate()
         running.wait(30)
+
+
+LOAD = """
+import asyncio, json, sys
+from litellm.proxy.proxy_server import ProxyConfig
+
+async def main():
+    found = {}
+    for path in sys.argv[1:]:
+        router, models, _ = await ProxyConfig().load_config(router=None, config_file_path=path)
+        found[path] = {
+            "groups": sorted(set(router.get_model_names())),
+            "deployments": sorted(one["model_info"]["id"] for one in router.model_list),
+            "fallbacks": {k: v for one in router.fallbacks or [] for k, v in one.items()},
+            "aliases": router.model_group_alias or {},
+            "settings": [router.allowed_fails, router.cooldown_time, router.num_retries],
+        }
+    print("FOUND " + json.dumps(found))
+
+asyncio.run(main())
+"""
+"""What the proxy does with its configuration when it starts, run by its own Python."""
+
+
+def test_litellm_loads_the_configuration_of_every_fleet(tmp_path: Path) -> None:
+    """Each deployment is one that LiteLLM can call: it leaves those out that it does not understand."""
+    names = list(FLEETS)
+    for at, name in enumerate(names):
+        (tmp_path / f"{at}.yaml").write_text(generated(name)["litellm.yaml"], "utf-8")
+    python = Path(str(LITELLM)).resolve().parent / "python"
+    own = {"LITELLM_MASTER_KEY": KEY, "TIER0_API_KEY": "of-tier0", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    done = subprocess.run(
+        [str(python), "-c", LOAD, *(f"{at}.yaml" for at in range(len(names)))],
+        cwd=tmp_path,
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("FOUND "))
+    found = json.loads(line.removeprefix("FOUND "))
+    for at, name in enumerate(names):
+        registry = evaluated(name).documents["registry.yaml"]
+        served = {slot for slot, one in registry["slots"].items() if one["state"] == "available"}
+        got = found[f"{at}.yaml"]
+        assert set(got["groups"]) - set(got["aliases"]) == served | set(registry["external"]), name
+        at_home = {
+            f"{slot}@{one.get('guest', one['node'])}" for slot in served for one in registry["slots"][slot]["endpoints"]
+        }
+        assert at_home | set(registry["external"]) <= set(got["deployments"]), name
+        assert got["settings"] == [0, 60, 0]
+        for slot, chain in got["fallbacks"].items():
+            assert set(chain) <= served | set(registry["external"]), (name, slot)
 
 
 def test_litellm_goes_where_the_registry_says(proxy: int, machines: dict[str, Machine]) -> None:

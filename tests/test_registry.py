@@ -56,6 +56,30 @@ def test_the_flex_engine_keeps_55_percent_while_speech_is_active_and_training_ex
     assert {one["node"] for name in ("tier1-flex", "tts-de-hq") for one in then[name]["endpoints"]} == {"GODE-PC-06"}
 
 
+def test_speech_of_high_quality_in_the_cluster_answers_from_a_vm() -> None:
+    """Ada cards in pve49 and pve50: the general LLM takes the first by name, the flexible one and its sharers pve50."""
+    slots = registry("in the cluster")["slots"]
+    assert slots["tier1-general"]["endpoints"][0]["node"] == "pve49"
+    for name, port in (("tier1-flex", 8085), ("tts-de-hq", 8091)):
+        assert slots[name]["endpoints"] == [
+            {
+                "backend": "vm",
+                "node": "pve50",
+                "guest": "gpu-pve50",
+                "host": "192.168.100.230",
+                "port": port,
+                "gpu_indices": [0],
+                "mappings": ["gpu-rtx4000ada-pve50"],
+                "labels": {"pve_node": "pve50", "vmid": 250},
+            }
+        ]
+        assert (slots[name]["state"], slots[name]["excludes_roles"]) == ("available", ["training"])
+    assert slots["tier1-flex"]["vram_share"] == {"alone": 1, "shared": 0.55}
+    assert slots["tts-de-hq"]["vram_share"] == {"alone": 0.45, "shared": 0.45}
+    assert (slots["tier1-flex"]["concurrent"], slots["tts-de-hq"]["concurrent"]) == (["tts-de-hq"], ["tier1-flex"])
+    assert (slots["tts-de-hq"]["model"], slots["tts-de-hq"]["fallback"]) == ("qwen3-tts-1.7b-bf16", ["tts-de"])
+
+
 def test_while_they_are_displaced_requests_fall_back() -> None:
     slots = registry("on linux")["slots"]
     assert slots["tts-de-hq"]["fallback"] == ["tts-de"]

@@ -81,7 +81,8 @@ def test_a_first_apply_is_told_and_allowed(tmp_path: Path, capsys: pytest.Captur
     case.plan()
     status, text = case.gate(capsys)
     assert status == 0
-    assert "  < guest ops is adopted and changed in place" in text
+    assert "  ~! guest ops is adopted, changed and restarts: " in text  # its swap, at least
+    assert "memory.swap 512 -> 0" in text
     assert "  + mapping gpu-m4000-pve44 is created" in text
 
 

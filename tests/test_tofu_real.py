@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.test_tofu_plans import TABLE
-from tests.tofu_fleets import BASE, edited, real
+from tests.test_tofu_plans import TABLE, agree, row
+from tests.tofu_fleets import BASE, real
 from tests.tofu_lab import TOOL, Lab, rendered
 
 PROVIDER = shutil.which("terraform-provider-proxmox")
@@ -82,7 +82,7 @@ def state(planned: dict[str, Any], serial: int) -> dict[str, Any]:
                 "instances": [],
             },
         )
-        secret = [PASSWORD] if one["type"].endswith("_vm") else []
+        secret = [PASSWORD] if one["values"].get("initialization") else []
         entry["instances"].append(
             {
                 "index_key": one["index"],
@@ -127,10 +127,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 @pytest.mark.parametrize("what", TABLE)
 def test_a_change_of_one_field(lab: Lab, what: str) -> None:
-    (path, *texts), expected = TABLE[what]
-    lab.write(rendered(edited(*[(path, old, new) for old, new in zip(texts[::2], texts[1::2], strict=True)])))
+    files, expected = row(what)
+    lab.write(rendered(files))
     adopted = {"lxc ops2": "create"} if "lxc ops2" in expected else {}
-    assert lab.told("-refresh=false") == {**expected, **adopted}
+    found = lab.plan("-refresh=false")
+    assert found.changes == {**expected, **adopted}
+    agree(found, files)
 
 
 def test_the_fleet_of_this_repository_is_valid_and_planned(tmp_path: Path) -> None:

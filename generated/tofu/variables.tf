@@ -42,7 +42,7 @@ variable "mappings" {
 }
 
 variable "vms" {
-  description = "GPU VMs by name."
+  description = "GPU VMs by name. `exists`: there before, to be adopted."
   type = map(object({
     node       = string
     vmid       = number
@@ -62,11 +62,6 @@ variable "vms" {
       checksum_algorithm = optional(string, "sha256")
       storage            = optional(string, "local")
     })
-    driver = object({
-      generation = string
-      branch     = string
-      version    = string
-    })
     hostpci = list(object({
       device  = string
       mapping = string
@@ -74,7 +69,8 @@ variable "vms" {
       rombar  = optional(bool, true)
       xvga    = optional(bool, false)
     }))
-    tags = optional(list(string), [])
+    exists = optional(bool, false)
+    tags   = optional(list(string), [])
   }))
   nullable = false
 
@@ -83,7 +79,6 @@ variable "vms" {
       for vm in var.vms : [
         [for value in vm : value != null],
         [for value in vm.image : value != null],
-        [for value in vm.driver : value != null],
         [for card in vm.hostpci : [for value in card : value != null]],
       ]
     ])), false)

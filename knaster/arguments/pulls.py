@@ -39,6 +39,8 @@ def _pull(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     comment = command(kinds, common, "comment", "pr_comment", "Create or update the comment on the pull request.")
     comment.add_argument("--plan", required=True, metavar="DIR", help="the folder that `pr plan --to` wrote")
     comment.add_argument("--number", type=int, metavar="N", help="the pull request (default: the event's)")
+    text = "add what `tofu gate --format json -o FILE` said of an OpenTofu plan of this merge"
+    comment.add_argument("--gate", metavar="FILE", help=text)
     comment.add_argument("--status", action="store_true", help="post the commit status knaster/plan too")
     _server(comment)
 

@@ -13,3 +13,5 @@ def tofu(commands: argparse._SubParsersAction[Parser], common: Parser) -> None:
     kinds = module.add_subparsers(prog="knaster tofu", metavar="gate", required=True, parser_class=Parser)
     gate = command(kinds, common, "gate", "tofu", "Say what a plan does; 1 where it must not be applied.")
     gate.add_argument("plan", metavar="PLAN.json", help="what `tofu show -json PLAN` prints; - is standard input")
+    text = "the apply runs on another machine than the guest that carries OpenTofu"
+    gate.add_argument("--elsewhere", action="store_true", help=text)

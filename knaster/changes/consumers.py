@@ -159,14 +159,24 @@ def _group(of: _Item) -> _Fact:
     text = f"is {'gone' if of.delta.after is None else 'new'}"
     if of.delta.only_changed:
         old, new = (value(side.get("vars", {}).get("ansible_user")) for side in (of.delta.before, of.delta.after))
-        text = f"Ansible logs in as {new} instead of {old}" if old != new else differing(of.delta.fields)
+        text = (
+            f"Ansible logs in as {new} instead of {old}; VMs that exist keep {old}, and know no {new} until it is made"
+        )
+        text = text if old != new else differing(of.delta.fields)
     return _Fact("setting", f"{HOSTS}: {of.one.name}", Effect.UPDATE, text)
 
 
 def _target(of: _Item) -> _Fact:
+    if only_port(of.delta) and of.one.file != SLOTS:  # a port of `exporters`: one line for the fleet, not one per host
+        return _Fact("setting", of.one.file, Effect.UPDATE, _port(of.delta))
     slot, _, host = of.plain.rpartition("@")
     kind: Kind = "slot" if slot else _host_kind(of.scene, host)
     return _Fact(kind, slot or host, Effect.UPDATE, _asked(of.one, of.delta))
+
+
+def _port(delta: Delta) -> str:
+    old, new = (side["targets"][0].rpartition(":")[2] for side in (delta.before, delta.after))
+    return f"asks for metrics on port {new} instead of {old}"
 
 
 def _asked(one: Object, delta: Delta) -> str:
@@ -174,8 +184,7 @@ def _asked(one: Object, delta: Delta) -> str:
     if not delta.only_changed:
         return f"is {'no longer' if delta.after is None else 'now'} among Prometheus' {job}"
     if only_port(delta):
-        old, new = (side["targets"][0].rpartition(":")[2] for side in (delta.before, delta.after))
-        return f"is asked for the metrics of {job} on port {new} instead of {old}"
+        return _port(delta)
     if one.file == SLOTS and {field.path for field in delta.fields} == {("labels", "__metrics_path__")}:
         field = delta.fields[0]
         return f"shows its metrics at {value(field.after)} instead of {value(field.before)}"

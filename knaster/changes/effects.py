@@ -1,53 +1,53 @@
 """What a changed field does to a guest that exists.
 
-Source: bpg/terraform-provider-proxmox 0.111.1 (commit d6bd1ff), ``proxmoxtf/resource/vm`` and ``container``: what is
-``ForceNew`` replaces the guest, what sets ``rebootRequired`` or ``shutdownForDisksRequired`` restarts it (with the
-default ``reboot_after_update``). What the module ignores once a guest is made (``ignore_changes`` in
-``renderers/module/fleet``) is for guests made from now on. Fields that OpenTofu does not know are Ansible's, which
-changes them in place; but a driver cannot be exchanged under a running model: what runs in the VM stops, and comes back
-after the update.
+What OpenTofu knows of is in `knaster.provider`, the table that the gate reads too; a field names the attribute that
+the module makes of it. What the module ignores once a guest is made is for guests made from now on. Fields that
+OpenTofu does not know are Ansible's, which changes them in place; but a driver cannot be exchanged under a running
+model: what runs in the VM stops, and comes back after the update.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
+from knaster import provider
 from knaster.changes.result import Effect, Field
 from knaster.changes.words import changed, value
+from knaster.provider import Kind
 from knaster.units import show
 
-GuestKind = Literal["vm", "lxc"]
-
-_TABLE: Mapping[str, tuple[Effect, Effect, str]] = {
-    # field                VM              container        how people call it
+_DOES: Mapping[provider.Does, Effect] = {
+    "replace": Effect.REPLACE,
+    "refuse": Effect.REFUSE,
+    "restart": Effect.RESTART,
+    "update": Effect.UPDATE,
+}
+_TABLE: Mapping[str, tuple[str | Effect, str | Effect, str]] = {
+    # field          VM: an attribute, or what it does    container                            how people call it
     "kind": (Effect.REPLACE, Effect.REPLACE, "kind"),
-    "vmid": (Effect.REPLACE, Effect.REPLACE, "VM id"),
-    "node": (Effect.REPLACE, Effect.REPLACE, "node"),  # `migrate` is not set
-    "template": (Effect.UPDATE, Effect.UPDATE, "template"),  # operating_system is ignored after creation
-    "os_type": (Effect.UPDATE, Effect.UPDATE, "OS type"),  # likewise
-    "unprivileged": (Effect.REPLACE, Effect.REPLACE, "unprivileged"),
-    "mount_points": (Effect.REPLACE, Effect.REPLACE, "mount points"),
-    "storage": (Effect.RESTART, Effect.REPLACE, "storage"),  # a VM is shut down while its disk moves
-    "hostpci": (Effect.RESTART, Effect.RESTART, "cards"),
-    "machine": (Effect.RESTART, Effect.RESTART, "machine"),
-    "bios": (Effect.RESTART, Effect.RESTART, "BIOS"),
-    "memory_mib": (Effect.RESTART, Effect.RESTART, "memory"),
-    "cores": (Effect.RESTART, Effect.UPDATE, "cores"),
-    "address": (Effect.RESTART, Effect.RESTART, "address"),
-    "gateway": (Effect.RESTART, Effect.RESTART, "gateway"),
-    "bridge": (Effect.RESTART, Effect.RESTART, "bridge"),
-    "dns": (Effect.RESTART, Effect.RESTART, "DNS"),
-    "disk_gib": (Effect.UPDATE, Effect.UPDATE, "disk"),  # grows online; see `effect` for one that shrinks
+    "vmid": ("vm_id", "vm_id", "VM id"),
+    "node": ("node_name", "node_name", "node"),
+    "template": (Effect.UPDATE, "operating_system.template_file_id", "template"),
+    "os_type": (Effect.UPDATE, "operating_system.type", "OS type"),
+    "unprivileged": ("unprivileged", "unprivileged", "unprivileged"),
+    "storage": ("disk.datastore_id", "disk.datastore_id", "storage"),
+    "hostpci": ("hostpci", "hostpci", "cards"),
+    "memory_mib": ("memory.dedicated", "memory.dedicated", "memory"),
+    "cores": ("cpu.cores", "cpu.cores", "cores"),
+    "address": ("initialization.ip_config", "initialization.ip_config", "address"),
+    "gateway": ("initialization.ip_config", "initialization.ip_config", "gateway"),
+    "bridge": ("network_device.bridge", "network_interface.bridge", "bridge"),
+    "dns": ("initialization.dns", "initialization.dns", "DNS"),
+    "disk_gib": ("disk.size", "disk.size", "disk"),
     "driver": (Effect.RESTART, Effect.UPDATE, "driver"),  # its module is loaded only once nothing uses the cards
-    "image": (Effect.UPDATE, Effect.UPDATE, "image"),  # `import_from` is ignored after the VM was made
-    "user": (Effect.UPDATE, Effect.UPDATE, "user"),  # user_account is ignored after creation
-    "ssh_keys": (Effect.UPDATE, Effect.UPDATE, "ssh keys"),  # likewise; later keys are Ansible's
+    "image": ("disk.import_from", Effect.UPDATE, "image"),
+    "user": ("initialization.user_account.username", Effect.UPDATE, "user"),
+    "ssh_keys": ("initialization.user_account.keys", "initialization.user_account.keys", "ssh keys"),
     "exists": (Effect.UPDATE, Effect.UPDATE, "exists"),  # adopted by an import block
     "replicates": (Effect.UPDATE, Effect.UPDATE, "replicates"),  # `moved` takes it along in the state
     "moves": (Effect.UPDATE, Effect.UPDATE, "moves"),
-    "tags": (Effect.UPDATE, Effect.UPDATE, "tags"),
-    "description": (Effect.UPDATE, Effect.UPDATE, "description"),
+    "tags": ("tags", "tags", "tags"),
     "services": (Effect.UPDATE, Effect.UPDATE, "services"),
     "replication": (Effect.UPDATE, Effect.UPDATE, "replication"),
     "storage_type": (Effect.RECORD, Effect.RECORD, "storage type"),  # what checks know of a storage
@@ -55,12 +55,12 @@ _TABLE: Mapping[str, tuple[Effect, Effect, str]] = {
 }
 _WHY_THIS_DRIVER = (("driver", "oldest_card"), ("driver", "compute_cap"))
 """Which card decides the driver is only written down; the driver itself is beside it."""
-_AT_CREATION = frozenset({"template", "os_type", "user", "ssh_keys"})
+_AT_CREATION = frozenset({"template", "os_type", "ssh_keys"})
 ORDER = tuple(_TABLE)
 """The fields in the order they are told."""
 
 
-def effect(field: Field, kind: GuestKind, *, roams: bool = False) -> Effect:
+def effect(field: Field, kind: Kind, *, roams: bool = False) -> Effect:
     """What the change of one field of a guest's document does; an unknown field counts as a change in place.
 
     A container that replicates `roams`: the module ignores its node, because a failover may have moved it.
@@ -70,13 +70,16 @@ def effect(field: Field, kind: GuestKind, *, roams: bool = False) -> Effect:
         return Effect.RECORD
     if key == "node" and roams:
         return Effect.UPDATE
-    if key == "disk_gib" and _shrinks(field):
-        return Effect.REPLACE
-    vm, lxc, _ = _TABLE.get(key, (Effect.UPDATE, Effect.UPDATE, key))
-    return vm if kind == "vm" else lxc
+    found = _TABLE.get(key, (Effect.UPDATE, Effect.UPDATE, key))[kind == "lxc"]
+    if isinstance(found, Effect):
+        return found
+    path = found.split(".")
+    if provider.ignored(kind, path):
+        return Effect.UPDATE
+    return _DOES[provider.does(kind, path, field.before, field.after)]
 
 
-def phrase(field: Field, kind: GuestKind, *, roams: bool = False) -> str:
+def phrase(field: Field, kind: Kind, *, roams: bool = False) -> str:
     """One field for people: ``memory 12 → 16 GiB``."""
     key = str(field.path[0]) if field.path else ""
     label = _TABLE[key][2] if key in _TABLE else ".".join(map(str, field.path))
@@ -104,16 +107,18 @@ def _ends(key: str, field: Field) -> str:
     return changed(field.before, field.after)
 
 
-def _note(key: str, field: Field, kind: GuestKind, *, roams: bool) -> str:
+def _note(key: str, field: Field, kind: Kind, *, roams: bool) -> str:
     """What a reader of both values would not guess."""
     if key == "disk_gib" and _shrinks(field):
-        return f" (no disk shrinks{': OpenTofu fails until the VM is made anew' if kind == 'vm' else ''})"
+        return " (no disk shrinks: OpenTofu's gate refuses it, and the apply would end half way)"
     if key == "node" and roams:
         return " (it stays where it runs)"
+    if key == "user":
+        return f" ({_made(kind)}; this one keeps {value(field.before)}, and Ansible logs in as {value(field.after)})"
     return f" ({_made(kind)})" if key in _AT_CREATION else ""
 
 
-def _made(kind: GuestKind) -> str:
+def _made(kind: Kind) -> str:
     return f"of {'VMs' if kind == 'vm' else 'containers'} made from now on"
 
 

@@ -188,11 +188,12 @@ def _group(of: _Item) -> Leads:
 
 
 def _target(of: _Item) -> Leads:
-    if only_port(of.delta):
+    """A target of a host. Another port is one of `exporters`, unless the host has another OS, so another exporter."""
+    whole = of.trail.scene.of(HOSTS, "hosts").get(of.name)
+    if only_port(of.delta) and not (whole is not None and whole.changed("knaster_os")):
         return
     yield [("guest", of.name), ("node", of.name)]
-    whole = of.trail.scene.of(HOSTS, "hosts").get(of.name)
-    if whole is not None and (not whole.only_changed or whole.changed("ansible_host")):
+    if whole is not None and (not whole.only_changed or whole.changed("ansible_host", "knaster_os")):
         yield [Object(HOSTS, "hosts", of.name)]
 
 

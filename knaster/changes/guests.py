@@ -6,22 +6,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from knaster.changes.effects import ORDER, GuestKind, effect, phrase
+from knaster.changes.effects import ORDER, effect, phrase
 from knaster.changes.objects import PLACEMENT, PROXMOX, REGISTRY, TFVARS, Delta
 from knaster.changes.result import Change, Effect, Field, Object
 from knaster.changes.scene import Scene, Side, rows
 from knaster.cluster import Node
-from knaster.guests import Guest
+from knaster.guests import OPENTOFU, Guest
+from knaster.provider import Kind
 from knaster.units import show
 
 _ORDER = tuple(Effect)
 _LISTS = ((PROXMOX, "guests"), (TFVARS, "vms"), (TFVARS, "containers"))
 _VERBS = {
     Effect.REPLACE: "is destroyed and created anew",
+    Effect.REFUSE: "cannot be changed like this",
     Effect.RESTART: "restarts",
     Effect.UPDATE: "changes in place",
     Effect.RECORD: "changes in place",
 }
+_TWICE = (
+    "no plan does that to a container, so OpenTofu's gate will refuse: it takes two merges, out of the fleet and under "
+    "`retire` first, then in again"
+)
+_CARRIER = "it carries OpenTofu, so the gate asks for an apply from another machine"
 _SAID = (
     ("replication", "replicates"),
     ("replication", "moves"),
@@ -72,7 +79,7 @@ def _whole(scene: Scene, name: str, mine: dict[Object, Delta]) -> Change:
         f"{verb}: {what}, {size}",
         None if born else what,
         what if born else None,
-        _why(side, other, guest, born=born) + ("" if born else _refused(scene, name)),
+        _why(side, other, guest, born=born) + (_off(side, guest) if born else _refused(scene, name)),
         covers=(*mine, *_with_it(scene, guest, other)),
     )
 
@@ -82,6 +89,13 @@ def _refused(scene: Scene, name: str) -> str:
     platform = scene.new.planned.cluster.platform
     retired = platform is not None and name in platform.retire
     return "" if retired else "; not in `retire`, so OpenTofu's gate will refuse"
+
+
+def _off(side: Side, guest: Guest) -> str:
+    """What OpenTofu's gate will say of the image for a VM on a node that is down from the start."""
+    node = side.nodes.get(guest.node)
+    down = guest.kind == "vm" and not guest.exists and node is not None and node.state == "down"
+    return f"; {guest.node} is down, so OpenTofu's gate will refuse to make its image" if down else ""
 
 
 def _with_it(scene: Scene, guest: Guest, other: Side) -> Iterator[Object]:
@@ -124,7 +138,7 @@ def _alike(one: Node, other: Node | None) -> bool:
 
 
 def _changed(scene: Scene, name: str, old: Guest, new: Guest, mine: dict[Object, Delta]) -> Change | None:
-    kind: GuestKind = new.kind
+    kind: Kind = new.kind
     roams = kind == "lxc" and bool(new.replication)
     does = partial(effect, kind=kind, roams=roams)
     fields = sorted(_merged(mine), key=lambda field: (_ORDER.index(does(field)), _position(field)))
@@ -132,11 +146,22 @@ def _changed(scene: Scene, name: str, old: Guest, new: Guest, mine: dict[Object,
         return None
     worst = does(fields[0])
     summary = f"{_VERBS[worst]}: {', '.join(phrase(field, kind, roams=roams) for field in fields)}"
+    driver = any(field.path[0] == "driver" and does(field) is Effect.RESTART for field in fields)
     if worst is Effect.REPLACE:
         summary += f"; its data on {old.storage} is lost"
-    elif any(field.path[0] == "driver" and does(field) is Effect.RESTART for field in fields):
+    elif driver:
         summary += "; by Ansible, VM by VM, behind a snapshot"
-    return Change("guest", name, worst, summary, covers=(*mine, *_lists(scene, old, new)))
+    cause = _replaced(scene, new) if worst is Effect.REPLACE else ""
+    if worst in (Effect.REPLACE, Effect.RESTART) and OPENTOFU in (*old.services, *new.services):
+        cause = "; ".join(filter(None, (cause, _CARRIER)))
+    return Change("guest", name, worst, summary, cause=cause, covers=(*mine, *_lists(scene, old, new)))
+
+
+def _replaced(scene: Scene, guest: Guest) -> str:
+    """What OpenTofu's gate will say of a guest that is made anew."""
+    if guest.kind == "lxc":
+        return _TWICE
+    return _refused(scene, guest.name).removeprefix("; ") or "`retire` allows it"
 
 
 def _lists(scene: Scene, old: Guest, new: Guest) -> Iterator[Object]:

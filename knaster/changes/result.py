@@ -24,6 +24,8 @@ class Effect(StrEnum):
     """A guest is destroyed and created anew."""
     LOSE = "lose"
     """A role, slot, mapping or endpoint that served is gone."""
+    REFUSE = "refuse"
+    """Nothing can bring it about, and an apply would end half way: a disk that shrinks."""
     RESTART = "restart"
     """A guest reboots, or what runs in it stops while its driver is updated."""
     MOVE = "move"

@@ -49,7 +49,8 @@ class Side:
         catalog, platform = self.planned.cluster.catalog, self.planned.cluster.platform
         for some in (self.nodes, self.roles, self.models, self.guests, catalog and catalog.engines):
             yield from some or ()
-        yield from platform.external if platform else ()
+        yield from (*platform.external, *platform.storage) if platform else ()
+        yield from {group for node in self.nodes.values() for group in node.groups}
         yield from (slot.name for role in self.roles.values() for slot in role.slots)
         yield from {gpu.name for node in self.nodes.values() for gpu in node.gpus if gpu.name}
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from knaster.checks import (
     assumptions,
+    drivers,
     duplicates,
     guests,
     hardware,
@@ -40,13 +41,15 @@ GUEST_CHECKS: tuple[Callable[[Scene], Iterable[Diagnostic]], ...] = (
     guests.hosts,
     guests.replication,
     guests.retired,
+    guests.keys,
     guests.overrides,
     guests.role_guests,
     guests.identities,
     hardware.memory_budgets,
     hardware.processor_budgets,
     hardware.passthrough_facts,
-    hardware.drivers,
+    drivers.named,
+    drivers.derived,
 )
 """Rules of guests, which share one expansion of platform and nodes."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from knaster.checks.common import distinct
 from knaster.cluster import PLATFORM_FILE, Cluster, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.drivers import nvidia
 
 _COLLECT = "run `knaster inventory collect` on the machine, or fill it in"
 
@@ -41,7 +42,7 @@ def unknown_facts(cluster: Cluster) -> Iterator[Diagnostic]:
 
 def _unknown_card(node: Node, gpu: Gpu) -> Iterator[Diagnostic]:
     facts = [("memory_gb", "VRAM")] if gpu.memory_gb is None else []
-    if gpu.compute_cap is None and gpu.vendor in (None, "nvidia"):  # other makers have no compute capability
+    if gpu.compute_cap is None and nvidia(gpu):  # other makers have no compute capability
         facts.append(("compute_cap", "compute capability"))
     for key, what in facts:
         message = f"the {what} of card {node.name}/{gpu.index} is not known: no role is placed on it"

@@ -87,9 +87,24 @@ def retired(scene: Scene) -> Iterator[Diagnostic]:
     """A permission to destroy that nobody needs any more, or not yet."""
     for guest in scene.guests:
         if guest.name in scene.platform.retire:
-            message = f"guest {guest.name} is under retire and still there: any plan may destroy it"
-            hint = "take it out of retire, unless it is to be destroyed and made anew"
+            does = (
+                "a plan may destroy it and make it anew"
+                if guest.kind == "vm"
+                else "no plan destroys a container like this"
+            )
+            message = f"guest {guest.name} is under retire and still there: {does}"
+            hint = f"take it out of retire{', unless that is wanted' if guest.kind == 'vm' else ', or out of guests'}"
             yield Diagnostic("retire-standing", message, platform_place("retire"), Severity.WARNING, hint)
+
+
+def keys(scene: Scene) -> Iterator[Diagnostic]:
+    """A guest gets its ssh keys when it is made, or never."""
+    made = [guest.name for guest in scene.guests if not guest.exists]
+    if made and not scene.platform.access.ssh_keys:
+        message = f"access.ssh_keys is empty: once made, nobody could log in to {listed(made)}"
+        place = platform_place("access", "ssh_keys", on="key")
+        hint = "write the public keys of people and Ansible there before the first apply"
+        yield Diagnostic("no-ssh-keys", message, place, Severity.WARNING, hint)
 
 
 def overrides(scene: Scene) -> Iterator[Diagnostic]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 
-from knaster.checks.common import listed
 from knaster.checks.scene import Scene
-from knaster.cluster import Cluster, Driver, Gpu, Node, platform_place
+from knaster.cluster import Cluster, Gpu, Node
 from knaster.diagnostics import Diagnostic, Related
 from knaster.guests import Guest
-from knaster.units import MIB_PER_GIB, exact, mib, show, show_cc
+from knaster.units import MIB_PER_GIB, mib, show
 
 _MOST_CARDS = 16
 """``hostpci0`` to ``hostpci15``."""
@@ -105,48 +104,3 @@ def _missing_facts(gpu: Gpu) -> list[str]:
         return ["pci (address, id, subsystem_id, iommu_group)"]
     facts = (("id", gpu.pci.id), ("subsystem_id", gpu.pci.subsystem_id), ("iommu_group", gpu.pci.iommu_group))
     return [f"pci.{key}" for key, value in facts if value is None]
-
-
-def drivers(scene: Scene) -> Iterator[Diagnostic]:
-    """One VM has one driver, that of the template or its own: it serves every card in it, disabled ones too."""
-    groups: defaultdict[str, list[Guest]] = defaultdict(list)
-    for guest in scene.guests:
-        groups[guest.driver_generation or ""].append(guest)
-    for generation, guests in sorted(groups.items()):
-        driver = scene.platform.drivers.get(generation)
-        cards = [(guest, card.gpu) for guest in guests for card in guest.cards]
-        unserved = [card for card in cards if driver is not None and not _serves(driver, card[1])]
-        if driver is not None and unserved:
-            yield _unserved(scene, driver, unserved, [gpu for _, gpu in cards])
-
-
-def _serves(driver: Driver, gpu: Gpu) -> bool:
-    """Whether the driver knows the card; of a card of unknown capability nothing is said."""
-    if gpu.compute_cap is None:
-        return True
-    capability = exact(gpu.compute_cap)
-    return exact(driver.min_cc) <= capability and (driver.max_cc is None or capability <= exact(driver.max_cc))
-
-
-def _unserved(scene: Scene, driver: Driver, cards: list[tuple[Guest, Gpu]], all_cards: list[Gpu]) -> Diagnostic:
-    ceiling = f" to {show_cc(driver.max_cc)}" if driver.max_cc is not None else " on"
-    counts = Counter(gpu.compute_cap or 0 for _, gpu in cards)
-    told = ", ".join(f"{number} with {show_cc(capability)}" for capability, number in sorted(counts.items()))
-    others = [one.generation for one in scene.platform.drivers.values() if all(_serves(one, gpu) for gpu in all_cards)]
-    places = [Related(platform_place("drivers", driver.generation), f"{driver.generation} is declared here")]
-    for guest, gpu in cards:
-        if guest.node in scene.nodes:
-            place = scene.nodes[guest.node].place("gpus", gpu.position, "compute_cap")
-            places.append(Related(place, f"card {guest.node}/{gpu.index} has {show_cc(gpu.compute_cap or 0)}"))
-    return Diagnostic(
-        "driver-branch",
-        f"GPU VMs get driver {driver.branch} ({driver.generation}), which serves compute capability "
-        f"{show_cc(driver.min_cc)}{ceiling}, but not {len(cards)} of their cards: {told}",
-        scene.place(cards[0][0], "driver_generation"),
-        hint=f"{' and '.join(sorted(others))} serves all cards of all GPU VMs"
-        if len(others) == 1
-        else f"these serve all cards of all GPU VMs: {listed(others)}"
-        if others
-        else "declare a generation that serves all cards of all GPU VMs, or take the cards out",
-        related=tuple(places),
-    )

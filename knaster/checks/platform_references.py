@@ -36,11 +36,13 @@ def _named_nodes(platform: Platform) -> Iterator[tuple[str, str, Place, tuple[st
 
 
 def drivers(cluster: Cluster) -> Iterator[Diagnostic]:
-    """The driver generation of the GPU VMs is one of ``drivers``."""
+    """A driver generation that is named for GPU VMs is one of ``drivers``."""
     if cluster.platform is None or cluster.platform.gpu_vm is None:
         return
     template, known = cluster.platform.gpu_vm, cluster.platform.drivers
-    named = [("GPU VMs want", template.driver_generation, platform_place("gpu_vm", "driver_generation"))]
+    named = []
+    if template.driver_generation is not None:
+        named.append(("GPU VMs want", template.driver_generation, platform_place("gpu_vm", "driver_generation")))
     for name, override in template.overrides.items():
         if override.driver_generation is not None:
             place = platform_place("gpu_vm", "overrides", name, "driver_generation")

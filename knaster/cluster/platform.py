@@ -38,6 +38,7 @@ class VmOverride:
     disk_gb: int | None = None
     storage: str | None = None
     driver_generation: str | None = None
+    exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class GpuVm:
-    """The template of the one VM per Proxmox node with GPUs. ``name`` holds ``{node}``."""
+    """The template of the one VM per Proxmox node with GPUs. ``name`` holds ``{node}``.
+
+    ``driver_generation`` None: what serves the oldest card of each VM.
+    """
 
     name: str
     vmid_base: int
@@ -65,7 +69,7 @@ class GpuVm:
     disk_gb: int
     storage: str
     image: Image
-    driver_generation: str
+    driver_generation: str | None = None
     overrides: Mapping[str, VmOverride] = field(default_factory=dict)
 
 

@@ -73,8 +73,14 @@ CODES: Mapping[str, Explanation] = {
     ),
     "retire-standing": Explanation(
         "A guest is under retire and still declared.",
-        "It is the only permission to destroy a guest; while it stands, nothing stops a mistake in the guest's values.",
+        "It is the only permission to destroy a guest. While a VM stands there, nothing stops a mistake in its values "
+        "from destroying it and making it anew; a container is made anew by no plan.",
         "Take the guest out of retire, or out of the fleet.",
+    ),
+    "no-ssh-keys": Explanation(
+        "Guests are made by OpenTofu, and access.ssh_keys is empty.",
+        "Keys are given when a VM or container is made, and later ones are not given to it: nobody could log in.",
+        "Write the public keys of people and Ansible under access.ssh_keys in catalog/platform.yaml, and apply then.",
     ),
     "memory-budget": Explanation(
         "The guests of a node need more memory than it has.",
@@ -101,7 +107,14 @@ CODES: Mapping[str, Explanation] = {
     "driver-branch": Explanation(
         "A card is too old or too new for the driver of its VM.",
         "A VM has one driver for all its cards, disabled ones too; R580 is the last branch for Maxwell and Pascal.",
-        "Choose a generation that serves all cards of all GPU VMs, or declare one under drivers in "
+        "Leave driver_generation out, so that the oldest card of each VM decides; or declare under drivers in "
+        "catalog/platform.yaml a generation that serves all cards.",
+    ),
+    "driver-unknown": Explanation(
+        "Nothing tells which driver a GPU VM gets.",
+        "It gets the newest that still serves its oldest card, disabled ones too. A card of unknown compute capability "
+        "could be the oldest, and is not guessed at.",
+        "Collect the node again or fill compute_cap in; or name the generation under gpu_vm.overrides in "
         "catalog/platform.yaml.",
     ),
     "passthrough-facts": Explanation(

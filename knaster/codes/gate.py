@@ -25,17 +25,38 @@ CODES: Mapping[str, Explanation] = {
     "gate-destroys": Explanation(
         "The plan destroys a guest that is not under retire.",
         "Its disks go with it. A renamed guest is one that is destroyed and another that is created.",
-        "Undo the change, or name the guest under retire in catalog/platform.yaml.",
+        "Undo the change; or take the guest out of the fleet and name it under retire in catalog/platform.yaml.",
     ),
     "gate-replaces": Explanation(
-        "The plan destroys a guest and makes it anew, and the guest is not under retire.",
-        "The new one is empty: Proxmox cannot change such an attribute in place.",
-        "Undo the change of the attribute that is named, or name the guest under retire in catalog/platform.yaml.",
+        "The plan destroys a guest and makes it anew.",
+        "The new one is empty: Proxmox cannot change such an attribute in place. Of a VM, retire is the permission. A "
+        "container is guarded by the module (prevent_destroy), whatever retire says: OpenTofu ends the whole plan.",
+        "Undo the change of the attribute that is named. Or, for a VM: name it under retire in catalog/platform.yaml, "
+        "apply, and take it out again. For a container: back its data up; take it out of the fleet and name it under "
+        "retire, land and apply; then put it in again as it is to be, without retire and exists, land and apply.",
     ),
     "gate-shrinks": Explanation(
         "A disk of a guest would become smaller.",
-        "Proxmox disks only grow: the apply would end half way.",
+        "Proxmox disks only grow: OpenTofu plans an update, and the apply would end half way.",
         "Write the size that the disk has, or more, as disk_gb in catalog/platform.yaml.",
+    ),
+    "gate-own-guest": Explanation(
+        "The apply would restart or destroy the guest that carries OpenTofu.",
+        "Run there it dies with its guest: the rest is not done, and what it did last may be missing in the state.",
+        "Make the same change on the guest's node first (pct set, pct reboot): the next plan then has nothing to do "
+        "there. Or leave the guest out (-exclude), apply the rest, and apply this from another machine with the same "
+        "state; there knaster tofu gate --elsewhere allows it.",
+    ),
+    "gate-down": Explanation(
+        "The plan would do something on a node that is down.",
+        "That fails, and OpenTofu skips whatever waits for it: for an image those are the VMs of all nodes.",
+        "Plan with -refresh=false and -exclude-file=down.exclude. A node that was never applied has no image yet: "
+        "leave its file out of inventory/ until it is on.",
+    ),
+    "gate-no-keys": Explanation(
+        "A guest would be made without an ssh key.",
+        "Keys are given when a VM or container is made, and later ones are not given to it: nobody could log in.",
+        "Write the public keys of people and Ansible under access.ssh_keys in catalog/platform.yaml, and plan again.",
     ),
     "gate-import": Explanation(
         "A guest that was there before would be destroyed instead of adopted.",

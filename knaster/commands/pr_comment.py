@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from knaster.adapters.files import MIB
@@ -15,11 +16,13 @@ from knaster.commands.upsert import Posted, post_status, upsert
 from knaster.diagnostics import WorldError
 from knaster.posting import Poster, Wanted, wanted
 from knaster.reports import posted as report
+from knaster.reports.comment.gate import with_gate
 from knaster.reports.inert import inert
 
 PLAN, COMMENT, ALERT = "plan.json", "comment.md", "alert.md"
 """What `pr plan` leaves in its folder; the last one is posted only when a result turns destructive."""
 _MAKE = "make it: knaster pr plan --to DIR"
+_GATE = "make it: knaster tofu gate PLAN.json --format json -o FILE"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,6 +32,9 @@ def run(args: argparse.Namespace) -> int:
     the one to show yields: 0, or the verdict that the comment shows for the same head and the newer tip.
     """
     plan = load(Path(args.plan))
+    if args.gate:
+        gate = read_object(args.gate, 64 * MIB, args.gate, _GATE)
+        plan = replace(plan, body=with_gate(plan.body, gate, plan.plan_id))
     try:
         return _post(args, plan)
     except WorldError as problem:

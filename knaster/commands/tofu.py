@@ -14,6 +14,7 @@ from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import Diagnostic, WorldError
 from knaster.gate import Fleet, Verdict, judge, read_plan
+from knaster.guests import carriers
 from knaster.renderers import MANIFEST, TFVARS, digest
 from knaster.reports import gate, validation
 
@@ -28,12 +29,12 @@ def run(args: argparse.Namespace) -> int:
     if not found.evaluation.ok:
         show(args, validation.refused("tofu gate", found.evaluation, found.files, "the plan was not judged"))
         return 1
-    verdict = _verdict(args.plan, text, found)
-    show(args, gate.report(verdict))
+    verdict = _verdict(args, text, found)
+    show(args, gate.report(verdict, found.evaluation.plan_id))
     return 0 if verdict.ok else 1
 
 
-def _verdict(path: str, text: str, found: Survey) -> Verdict:
+def _verdict(args: argparse.Namespace, text: str, found: Survey) -> Verdict:
     manifest = _manifest(found.root)
     if manifest.get("input_digest") != found.evaluation.digest or _recorded(manifest) != _needed(found):
         message = "generated/ was not made from the inputs that are here, so no plan of it can be judged"
@@ -41,19 +42,22 @@ def _verdict(path: str, text: str, found: Survey) -> Verdict:
     try:
         plan = read_plan(text)
         if not isinstance(plan, str):
-            return judge(plan, _fleet(found, manifest))
+            return judge(plan, _fleet(found, manifest, elsewhere=args.elsewhere))
     except RecursionError:
         plan = "it is nested too deep"
-    return Verdict((), (Diagnostic("gate-plan", f"{path} cannot be used: {plan}", hint=_AGAIN),))
+    return Verdict((), (Diagnostic("gate-plan", f"{args.plan} cannot be used: {plan}", hint=_AGAIN),))
 
 
-def _fleet(found: Survey, manifest: Mapping[str, Any]) -> Fleet:
+def _fleet(found: Survey, manifest: Mapping[str, Any], *, elsewhere: bool) -> Fleet:
     cluster = found.evaluation.cluster
     return Fleet(
         variables={name: value for name, value in found.evaluation.documents[TFVARS].items() if name != "//"},
         files={path.removeprefix("tofu/"): one.removeprefix("sha256:") for path, one in _recorded(manifest).items()},
         retire=frozenset(cluster.platform.retire if cluster.platform else ()),
         assumed=frozenset(node.name for node in cluster.nodes if node.source == "assumed"),
+        down=frozenset(node.name for node in cluster.nodes if node.state == "down"),
+        carriers=carriers(found.evaluation.planned.guests if found.evaluation.planned else ()),
+        elsewhere=elsewhere,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.gate.guards import own_guest, powered_off, without_keys
 from knaster.gate.plan import Change, Plan
 from knaster.gate.telling import CONTAINER, IMAGE, MAPPING, ORDER, VM, Told, told
 
@@ -22,13 +23,17 @@ class Fleet:
     """What the plan has to be of.
 
     ``variables`` are the values that the inputs give, ``files`` the digests (hex) of ``generated/tofu/`` by path
-    relative to it, ``retire`` the guests that may be destroyed, ``assumed`` the nodes whose facts nobody has read.
+    relative to it, ``retire`` the guests that may be destroyed, ``assumed`` the nodes whose facts nobody has read,
+    ``down`` those that are off, ``carriers`` the guests that run OpenTofu; ``elsewhere``: the apply is not run in them.
     """
 
     variables: Mapping[str, Any]
     files: Mapping[str, str]
     retire: frozenset[str]
     assumed: frozenset[str]
+    down: frozenset[str] = frozenset()
+    carriers: frozenset[str] = frozenset()
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +55,26 @@ def judge(plan: Plan, fleet: Fleet) -> Verdict:
     found = [*_unusable(plan, fleet), *_other_files(plan, fleet)]
     for change in active:
         found += _refusals(change, fleet)
-    found += [*_lost(plan), *_twice(active), *_travelling(active)]
-    words = [_allowed(told(change), fleet) if change.kind in _GUESTS else told(change) for change in active]
+    found += [*own_guest(active, fleet.carriers, elsewhere=fleet.elsewhere), *powered_off(active, fleet.down)]
+    found += [*_lost(plan), *_twice(active), *_travelling(active), *without_keys(active, fleet.variables)]
+    words = [_told(change, fleet) for change in active]
     changes = sorted(words, key=lambda one: (ORDER.index(one.effect), one.noun, one.name, one.address))
     return Verdict(tuple(changes), tuple(dict.fromkeys(found)))
 
 
-def _allowed(one: Told, fleet: Fleet) -> Told:
+def _told(change: Change, fleet: Fleet) -> Told:
     """With the permission beside the cause."""
-    if one.effect not in ("destroy", "replace", "forget") or one.name not in fleet.retire:
+    one = told(change)
+    if one.effect not in ("destroy", "replace", "forget") or not _permitted(change, fleet):
         return one
     return replace(one, cause=", ".join(filter(None, (one.cause, "retire allows it"))))
+
+
+def _permitted(change: Change, fleet: Fleet) -> bool:
+    """Whether ``retire`` allows to destroy it. A container is never made anew: the module guards it."""
+    if change.kind == CONTAINER and change.replaces:
+        return False
+    return change.kind in _GUESTS and change.name in fleet.retire
 
 
 def _unusable(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
@@ -126,11 +140,21 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnostic]:
-    if change.kind in _GUESTS and change.name in fleet.retire:
+    if _permitted(change, fleet):
         return
-    hint = f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
     code = "gate-replaces" if change.replaces else "gate-destroys"
-    yield Diagnostic(code, message, hint=hint if change.kind in _GUESTS else "knaster makes no such resource")
+    yield Diagnostic(code, message, hint=_way_out(change))
+
+
+def _way_out(change: Change) -> str:
+    if change.kind not in _GUESTS:
+        return "knaster makes no such resource"
+    if change.kind == CONTAINER and change.replaces:
+        return (
+            f"undo what the cause names; else back its data up and take two merges, each applied: {change.name} out of "
+            f"the fleet and under retire in {PLATFORM_FILE}, then in again and out of retire"
+        )
+    return f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
 
 
 def _shrunk(change: Change) -> Iterator[Diagnostic]:

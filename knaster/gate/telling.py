@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from knaster import provider
 from knaster.gate.plan import Change
 
 VM = "proxmox_virtual_environment_vm"
@@ -14,16 +15,10 @@ MAPPING = "proxmox_hardware_mapping_pci"
 IMAGE = "proxmox_download_file"
 NOUNS: Mapping[str, str] = {VM: "guest", CONTAINER: "guest", MAPPING: "mapping", IMAGE: "image on"}
 
-Effect = Literal["destroy", "replace", "forget", "restart", "update", "adopt", "create"]
-ORDER: tuple[Effect, ...] = ("destroy", "replace", "forget", "restart", "update", "adopt", "create")
+KINDS: Mapping[str, provider.Kind] = {VM: "vm", CONTAINER: "lxc"}
 
-_RESTARTS = frozenset(
-    {
-        *("acpi", "agent", "bios", "cpu", "disk", "efi_disk", "hostpci", "initialization", "machine", "memory"),
-        *("network_device", "operating_system", "scsi_hardware", "serial_device", "tablet_device"),
-    }
-)
-"""Attributes of a VM that it takes over at its next start, which the provider brings about."""
+Effect = Literal["destroy", "replace", "forget", "refuse", "restart", "update", "adopt", "create"]
+ORDER: tuple[Effect, ...] = ("destroy", "replace", "forget", "refuse", "restart", "update", "adopt", "create")
 
 _WHY = {
     "delete_because_each_key": "it is no longer among the guests",
@@ -34,6 +29,8 @@ _WHY = {
     "replace_by_triggers": "something that it depends on changes",
 }
 _LEAVES = 4
+_DEPTH = 6
+"""Blocks inside of blocks; the provider has four."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,8 @@ def told(change: Change) -> Told:
         "destroy": ("is destroyed", "a leftover of an earlier replacement" if change.deposed else _why(change)),
         "replace": ("is destroyed and made anew", _why(change)),
         "forget": ("is forgotten: it stays, and OpenTofu no longer knows it", ""),
-        "restart": ("is changed and restarts", differs),
+        "refuse": ("cannot be changed like this", differs),
+        "restart": ("is adopted, changed and restarts" if change.imported else "is changed and restarts", differs),
         "update": ("is changed in place", differs),
         "adopt": ("is adopted as it is" if not differs else "is adopted and changed in place", differs),
         "create": ("is created", ""),
@@ -72,11 +70,47 @@ def effect_of(change: Change) -> Effect:
         return "replace" if change.replaces else "destroy"
     if "forget" in change.actions:
         return "forget"
+    done = _done(change) if "update" in change.actions else "update"
+    if done != "update":
+        return "refuse" if done == "refuse" else "restart"
     if change.imported:
         return "adopt"
-    if "update" in change.actions:
-        return "restart" if change.kind == VM and _RESTARTS & _changed(change).keys() else "update"
-    return "create"
+    return "update" if "update" in change.actions else "create"
+
+
+def _done(change: Change) -> provider.Does:
+    """The worst that the attributes that differ bring about.
+
+    Where the provider plans an update, whatever its table says of an attribute, nothing is replaced.
+    """
+    kind = KINDS.get(change.kind)
+    if kind is None:
+        return "update"
+    some = (provider.does(kind, path, old, new) for path, old, new in _leaves(change))
+    return min(("restart" if one == "replace" else one for one in some), key=provider.ORDER.index, default="update")
+
+
+Leaf = tuple[tuple[str, ...], Any, Any]
+
+
+def _leaves(change: Change) -> Iterator[Leaf]:
+    """What differs, down to single attributes: path without indexes, and both values."""
+    for name, new in _changed(change).items():
+        yield from _below((name,), change.before[name], new)
+
+
+def _below(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Leaf]:
+    if len(path) == _DEPTH or not _blocks(old) or not _blocks(new) or len(old) != len(new):
+        yield path, old, new
+        return
+    for mine, its in zip(old, new, strict=True):
+        for key in its.keys() & mine.keys():
+            if its[key] != mine[key] and (its[key] or mine[key]):
+                yield from _below((*path, key), mine[key], its[key])
+
+
+def _blocks(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def _why(change: Change) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from knaster.cluster import Node, Platform
+from knaster.drivers import nvidia
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data, known
@@ -95,7 +96,8 @@ def _driver(guest: Guest, platform: Platform | None) -> Data | None:
     driver = platform.drivers.get(guest.driver_generation or "") if platform else None
     if driver is None:
         return None
-    return {"generation": driver.generation, "branch": driver.branch, "version": driver.version}
+    cards = sum(nvidia(card.gpu) for card in guest.cards)
+    return {"generation": driver.generation, "branch": driver.branch, "version": driver.version, "cards": cards}
 
 
 def _roles(planned: Planned) -> Mapping[str, set[str]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from knaster.cluster import Catalog, Exporters, Gpu, Node
+from knaster.cluster import Catalog, Exporters, Node
+from knaster.drivers import nvidia
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data
@@ -33,8 +34,8 @@ def guests(planned: Planned) -> Data:
 def gpus(planned: Planned) -> Data:
     """Whoever has NVIDIA cards in hand: GPU VMs, and machines outside Proxmox. A Proxmox host only passes them on."""
     port = _ports(planned).gpu
-    vms = [guest for guest in planned.guests if _nvidia(card.gpu for card in guest.cards)]
-    machines = [node for node in _by_name(planned) if node.platform != "proxmox" and _nvidia(node.gpus)]
+    vms = [guest for guest in planned.guests if any(nvidia(card.gpu) for card in guest.cards)]
+    machines = [node for node in _by_name(planned) if node.platform != "proxmox" and any(map(nvidia, node.gpus))]
     return _listed(
         [
             *((guest.address, port, _guest_labels(guest)) for guest in vms),
@@ -84,10 +85,6 @@ def _ports(planned: Planned) -> Exporters:
 
 def _by_name(planned: Planned) -> list[Node]:
     return sorted(planned.cluster.nodes, key=lambda node: node.name)
-
-
-def _nvidia(cards: Iterable[Gpu]) -> bool:
-    return any(card.vendor in (None, "nvidia") for card in cards)
 
 
 def _listed(found: Iterable[tuple[str | None, int | None, Data]]) -> Data:

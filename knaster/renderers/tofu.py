@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from knaster.cluster import Driver, GpuVm, Platform
+from knaster.cluster import GpuVm, Platform
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import JSON_HEAD, Data, known
@@ -96,14 +96,13 @@ def _common(guest: Guest, platform: Platform) -> Data:
 
 
 def _vm(guest: Guest, platform: Platform) -> Data:
-    driver = platform.drivers.get(guest.driver_generation or "")
     return known(
         {
             **_common(guest, platform),
             "user": platform.access.user,
             "image": _image(platform.gpu_vm) if platform.gpu_vm else None,
-            "driver": _driver(driver) if driver else None,
             "hostpci": hostpci(guest),
+            "exists": guest.exists,
             "tags": tags(guest),
         }
     )
@@ -142,7 +141,3 @@ def _image(template: GpuVm) -> Data:
         "checksum_algorithm": image.checksum_algorithm,
         "storage": image.storage,
     }
-
-
-def _driver(driver: Driver) -> Data:
-    return {"generation": driver.generation, "branch": driver.branch, "version": driver.version}

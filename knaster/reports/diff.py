@@ -15,6 +15,7 @@ from knaster.reports.json import diagnostic
 from knaster.reports.wording import DONE, models_told, noun, shown, source, takes_place, things, where
 
 _TITLES = (
+    (Effect.REFUSE, "cannot be applied"),
     (Effect.RESTART, "restarted"),
     (Effect.UPDATE, "changed in place"),
     (Effect.CREATE, "new"),
@@ -89,7 +90,7 @@ def blocks(comparison: Comparison, shown: Collection[Diagnostic] = ()) -> tuple[
     texts = {title: _lines(change for change in rest if change.effect is effect) for effect, title in _TITLES}
     return (
         Items("taken away", _lines(change for change in changes if change.effect in DESTRUCTIVE)),
-        Items("restarted", texts.pop("restarted")),
+        *(Items(title, texts.pop(title)) for title in ("cannot be applied", "restarted")),
         Table(("ROLE", "FROM", "TO", "WHY"), tuple(map(_row, moves)), "moves and new places" if moves else ""),
         *(Items(title, lines) for title, lines in texts.items()),
         Items("edited", tuple(map(_edited, comparison.inputs))),

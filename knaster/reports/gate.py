@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from knaster.diagnostics import Diagnostic
 from knaster.gate import Told, Verdict
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, plural
 from knaster.reports.json import diagnostic
 
-_MARKS = {"destroy": "-", "replace": "-/+", "forget": "?", "restart": "~!", "update": "~", "adopt": "<", "create": "+"}
+_MARKS = {
+    "destroy": "-",
+    "replace": "-/+",
+    "forget": "?",
+    "refuse": "!",
+    "restart": "~!",
+    "update": "~",
+    "adopt": "<",
+    "create": "+",
+}
 
 
-def report(verdict: Verdict) -> Report:
-    """JSON: ``{command, ok, changes: [{noun, name, effect, summary, cause, address}], diagnostics}``."""
+def report(verdict: Verdict, plan_id: str = "") -> Report:
+    """JSON: ``{command, ok, plan_id, changes: [{noun, name, effect, summary, cause, address}], diagnostics}``.
+
+    ``plan_id`` is that of `knaster.pipeline.Evaluation`: `pr comment` shows this beside the same alone.
+    """
     data = {
         "command": "tofu gate",
         "ok": verdict.ok,
+        "plan_id": plan_id or None,
         "changes": [
             {
                 "noun": one.noun,
@@ -34,11 +46,6 @@ def report(verdict: Verdict) -> Report:
         Line(_summary(verdict), "good" if verdict.ok else "bad"),
     )
     return Report(data, blocks)
-
-
-def unusable(problem: Diagnostic) -> Report:
-    """The report of a file that is no plan. JSON: ``{command, ok: false, changes: [], diagnostics}``."""
-    return report(Verdict((), (problem,)))
 
 
 def _line(one: Told) -> str:

@@ -16,6 +16,7 @@ DONE = {
     Effect.DESTROY: "destroyed",
     Effect.REPLACE: "replaced",
     Effect.LOSE: "dropped",
+    Effect.REFUSE: "refused",
     Effect.RESTART: "restarted",
     Effect.MOVE: "moved",
     Effect.UPDATE: "changed",

@@ -9,7 +9,13 @@ module "fleet" {
   containers = var.containers
 }
 
-# Containers that were there before: adopted at the first apply, and nothing from then on.
+# Guests that were there before: adopted at the first apply, and nothing from then on.
+import {
+  for_each = { for name, guest in var.vms : name => guest if guest.exists }
+  to       = module.fleet.proxmox_virtual_environment_vm.gpu[each.key]
+  id       = "${each.value.node}/${each.value.vmid}"
+}
+
 import {
   for_each = { for name, guest in var.containers : name => guest if guest.exists && !guest.replicates }
   to       = module.fleet.proxmox_virtual_environment_container.fixed[each.key]

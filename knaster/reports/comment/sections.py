@@ -56,6 +56,7 @@ def front(plan: PullPlan, links: Links | None) -> tuple[Section, ...]:
         _problems("Errors", plan, links, plan.problems),
         taken_away(plan),
         Section("Please note", "note", plan.notes, str),
+        _changes(plan, "Cannot be applied", [one for one in changes if one.effect is Effect.REFUSE], bold=True),
         _changes(plan, "Restarts", [one for one in changes if one.effect is Effect.RESTART]),
         _moves(plan),
         _changes(plan, "Other changes" if len(few) < len(changes) - len(_fits(plan)) else "Changes", few),

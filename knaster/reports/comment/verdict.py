@@ -13,7 +13,13 @@ from knaster.reports.blocks import plural
 from knaster.reports.wording import DONE, models_told, tells_fit, things
 
 _TAKES = {Effect.DESTROY: "destroys", Effect.REPLACE: "replaces", Effect.LOSE: "drops"}
-_DOES = {Effect.MOVE: "moves", Effect.RESTART: "restarts", Effect.CREATE: "adds", Effect.UPDATE: "changes"}
+_DOES = {
+    Effect.REFUSE: "breaks the apply of",
+    Effect.MOVE: "moves",
+    Effect.RESTART: "restarts",
+    Effect.CREATE: "adds",
+    Effect.UPDATE: "changes",
+}
 
 
 def sentence(plan: PullPlan) -> str:
