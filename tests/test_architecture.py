@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("changes", "gate"),
     ("pull",),
     ("inventory",),
+    ("bench",),
     ("reports",),
     ("api", "posting"),
     ("commands",),

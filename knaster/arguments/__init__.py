@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from knaster.arguments.bench import bench
 from knaster.arguments.fleet import fleet
 from knaster.arguments.inventory import inventory
 from knaster.arguments.page import HELP
@@ -46,6 +47,6 @@ def _parser() -> Parser:
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
-    for add in (fleet, inventory, pulls, tofu):
+    for add in (fleet, inventory, pulls, bench, tofu):
         add(commands, common)
     return parser
