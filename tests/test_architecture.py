@@ -13,9 +13,11 @@ PACKAGE = ROOT / "knaster"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("version", "diagnostics", "files", "units"),
-    ("redact", "codes"),
+    ("version", "diagnostics", "files", "units", "inventory.pci_ids"),
+    ("redact", "codes", "inventory.gpu_table"),
     ("cluster", "document", "schema"),
+    ("card_types",),
+    ("figures",),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),
@@ -49,7 +51,8 @@ DOORS = {
     "jinja2": "reports.comment.templates",
     "proxmoxer": "adapters.proxmox",
     "requests": "adapters.proxmox",
-    "httpx": "adapters.gitea.transport",
+    "httpx": "adapters.http",
+    "soundfile": "adapters.audio",
 }
 """Third-party package to the one module that imports it."""
 
