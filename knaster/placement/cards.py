@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from knaster.card_types import engines
 from knaster.cluster import Gpu, Node, Number, Platform, State
 from knaster.placement.result import Assignment, card_identity
 
@@ -99,7 +100,6 @@ def by_index(gpus: tuple[Gpu, ...]) -> list[Gpu]:
 
 
 def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None, lost: Lost | None) -> Card:
-    policy = platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
     out = lost in ((node.name, None), (node.name, gpu.index))
     kind = CardClass(
         gpu.disabled,
@@ -107,7 +107,7 @@ def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None, lost: Lost |
         node.role_os,
         gpu.memory_gb,
         gpu.compute_cap,
-        policy.engines if policy else None,
+        engines(gpu, platform),
     )
     return Card((node.name, at), node, gpu, kind)
 
