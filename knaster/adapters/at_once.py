@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 def within(
     end: float, at_once: int, tasks: Mapping[str, Callable[[], T]]
-) -> Iterator[tuple[str, Callable[[], T] | None]]:
+) -> Generator[tuple[str, Callable[[], T] | None], None, None]:
     """Each task's name as it ends, with what gives its result or raises; None for all that have not ended at `end`.
 
     `end` is a time of the monotonic clock. Nobody waits for a thread that is late, not even the end of the program.

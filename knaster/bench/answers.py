@@ -47,6 +47,12 @@ def other(content_type: str, wanted: str, body: bytes) -> str | None:
     return f"it answers with {kind}, not with {wanted}{f': {_start(body)}' if _readable(body) else ''}"
 
 
+def no_stream(content_type: str, body: bytes) -> str:
+    """What a success is that is no stream of events."""
+    told = _kind(content_type) or "no type"
+    return f"it answers with {told}, not with a stream of events{f': {_start(body)}' if _readable(body) else ''}"
+
+
 def way_out(status: int, path: str) -> str | None:
     """What to do about an HTTP status; `path` is that of the endpoint below the server's address."""
     hint = _HINTS.get(status) or (_SERVER if status >= 500 else None)

@@ -1,7 +1,7 @@
 """What a streamed chat completion and a run of them came to. Pure.
 
-Time to first token: from sending the request to the first piece of text, thoughts of a reasoning model included. Rate of
-one request: its tokens after the first, over the seconds between first and last. Rate in total: all tokens over the
+Time to first token: from sending the request to the first piece of text, thoughts of a reasoning model included. Rate
+of one request: its tokens after the first, over the seconds between first and last. Rate in total: all tokens over the
 seconds from the first request's start to the last one's end.
 """
 

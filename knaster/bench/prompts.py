@@ -14,8 +14,8 @@ _TASK = "Setze diesen Text so ausführlich wie möglich fort."
 def prompt(salt: str, number: int, tokens: int) -> str:
     """A text of about `tokens` tokens that no earlier prompt begins with.
 
-    Servers keep what they have read, and a prompt that they know costs them nothing: so each begins with `salt`, which is
-    another one in each run, and its number.
+    Servers keep what they have read, and a prompt that they know costs them nothing: so each begins with `salt`, which
+    is another one in each run, and its number.
     """
     parts, left = [f"Text {salt}-{number}."], int(tokens * _CHARACTERS) - len(_TASK) - len(salt) - 10
     for sentence in cycle(sentences()):
