@@ -8,9 +8,13 @@ from pathlib import Path, PurePosixPath
 
 from knaster.adapters import files as adapter
 from knaster.adapters import profiles
+from knaster.bench.chat import ChatRun, Completion
+from knaster.bench.measured import Taken, chat
 from knaster.bench.record import Measurement, Recorded, record
 from knaster.diagnostics import Diagnostic, WorldError
 from knaster.files import Files
+
+_PROBE = ChatRun(1, 1, (Completion(0.0, 1.0, 1.0, 1.0, 1),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def _write(root: Path, found: Recorded) -> None:
 
 def refuse_uneditable(files: Files, model: str) -> None:
     """Raises WorldError where figures of a model could not be recorded: to learn that after an hour would be late."""
-    probe = Measurement("probe", 1, "s", None, None, None, None, None, "2000-01-01", None, False, "probe")
+    (probe,) = chat(_PROBE, Taken("2000-01-01", "probe"))
     for problem in record(files, model, [probe]).diagnostics:
         where = f"{problem.place.file}: " if problem.place else ""
         raise WorldError(

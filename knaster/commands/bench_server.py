@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 
@@ -39,7 +39,7 @@ class _Asking:
 
 
 def run(args: argparse.Namespace) -> int:
-    """1: nothing measured, or not recorded as it should. 2: no server was reached. 130: interrupted."""
+    """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     bench = prepare(args, "llm")
     found = _measured(args, bench)
     tokens = "tokens" if found.counted_by_server else "pieces of text"
@@ -59,50 +59,59 @@ def _measured(args: argparse.Namespace, bench: Bench) -> ChatRun:
     done: list[Completion] = []
     failures: list[Failure] = []
     cut = False
-    try:
-        with progress(args) as tell:
-            asking = _warmed_up(args, bench, tell, failures)
-            if not failures:
-                _all(args, asking, tell, done, failures)
-    except KeyboardInterrupt:
-        cut = True
-    return ChatRun(args.requests, args.concurrency, tuple(done), tuple(failures), cut)
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(bench.server.session()) for _ in range(args.concurrency)]
+        try:
+            with progress(args) as tell:
+                asking = _warmed_up(args, bench, sessions, tell, failures)
+                if not failures:
+                    _all(args, asking, sessions, tell, done, failures)
+        except KeyboardInterrupt:
+            cut = True
+        return ChatRun(args.requests, args.concurrency, tuple(done), tuple(failures), cut)
 
 
-def _warmed_up(args: argparse.Namespace, bench: Bench, tell: Callable[[str], None], failures: list[Failure]) -> _Asking:
+def _warmed_up(
+    args: argparse.Namespace,
+    bench: Bench,
+    sessions: Sequence[Session],
+    tell: Callable[[str], None],
+    failures: list[Failure],
+) -> _Asking:
     """Requests that do not count. The first tells whether the server takes the option to count tokens."""
     asking = _Asking(bench, secrets.token_hex(4), args.prompt_tokens, args.max_tokens)
-    with bench.server.session() as session:
-        for number in range(args.warm_up):
-            tell(f"warm-up {number + 1} of {args.warm_up}")
+    for number in range(args.warm_up):
+        tell(f"warm-up {number + 1} of {args.warm_up}")
+        session = sessions[number % len(sessions)]
+        try:
             try:
-                try:
-                    _complete(asking, session, -1 - number)
-                except UnmeasuredError as problem:
-                    if problem.status not in (400, 422) or "stream_options" not in problem.message:
-                        raise
-                    asking = _Asking(bench, asking.salt, args.prompt_tokens, args.max_tokens, usage=False)
-                    _complete(asking, session, -1 - number)
+                _complete(asking, session, -1 - number)
             except UnmeasuredError as problem:
-                failures.append(failure("warm-up", problem))
-                break
+                if problem.status not in (400, 422) or "stream_options" not in problem.message:
+                    raise
+                asking = replace(asking, usage=False)
+                _complete(asking, session, -1 - number)
+        except UnmeasuredError as problem:
+            failures.append(failure("warm-up", problem))
+            break
     return asking
 
 
 def _all(
     args: argparse.Namespace,
     asking: _Asking,
+    sessions: Sequence[Session],
     tell: Callable[[str], None],
     done: list[Completion],
     failures: list[Failure],
 ) -> None:
     """`done` and `failures` grow by what each request comes to, by the request itself: an interruption loses none."""
-    sessions: SimpleQueue[Session] = SimpleQueue()
-    for _ in range(args.concurrency):
-        sessions.put(asking.bench.server.session())
+    free: SimpleQueue[Session] = SimpleQueue()
+    for session in sessions:
+        free.put(session)
 
     def one(number: int) -> bool:
-        session = sessions.get()
+        session = free.get()
         try:
             done.append(_complete(asking, session, number))
             return True
@@ -111,21 +120,17 @@ def _all(
             failures.append(failure(what, problem) if number == 0 and not args.warm_up else told(what, problem))
             return False
         finally:
-            sessions.put(session)
+            free.put(session)
 
     row = 0
     end = time.monotonic() + args.timeout * args.requests + 60
     tasks = {str(number): partial(one, number) for number in range(args.requests)}
-    try:
-        with closing(within(end, args.concurrency, tasks)) as results:
-            for count, (_, outcome) in enumerate(results, 1):
-                tell(f"{count} of {args.requests} requests")
-                row = 0 if outcome is not None and outcome() else row + 1
-                if row >= GIVE_UP * args.concurrency:
-                    break
-    finally:
-        while not sessions.empty():
-            sessions.get().__exit__(None, None, None)
+    with closing(within(end, args.concurrency, tasks)) as results:
+        for count, (_, outcome) in enumerate(results, 1):
+            tell(f"{count} of {args.requests} requests")
+            row = 0 if outcome is not None and outcome() else row + 1
+            if row >= GIVE_UP * args.concurrency:
+                break
 
 
 def _complete(asking: _Asking, session: Session, number: int) -> Completion:

@@ -27,7 +27,7 @@ _AT_ONCE = 0.95
 
 
 def run(args: argparse.Namespace) -> int:
-    """1: nothing measured, or not recorded as it should. 2: no server was reached. 130: interrupted."""
+    """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     audio.ready()
     bench = prepare(args, "tts")
     found = _measured(args, bench)
@@ -131,10 +131,12 @@ def _seconds(part: Part) -> Fraction:
         raise UndecodableError("there is no sound in it")
     if length.silent:
         raise UndecodableError("it is silent from beginning to end")
-    if part.frames is not None and not part.trusted and part.frames != length.frames:
-        raise UndecodableError(f"its head says {part.frames} samples, {length.frames} are in it")
-    frames = part.frames if part.trusted and part.frames is not None else length.frames
-    return Fraction(frames, length.rate)
+    if part.trusted and part.frames is not None:
+        return Fraction(part.frames, length.rate)
+    promised = length.promised if part.frames is None else part.frames
+    if promised != length.frames:
+        raise UndecodableError(f"its head says {promised} samples, {length.frames} are in it")
+    return Fraction(length.frames, length.rate)
 
 
 def _formats(found: SpeechRun) -> str:

@@ -125,7 +125,8 @@ def _check_engine(catalog: Catalog | None, model: str | None, name: str) -> None
     """Raises WorldError for an engine that the catalog does not have, or the model does not run on."""
     if catalog is None:
         return
-    known = catalog.models[model].engines if model in catalog.models else tuple(sorted(catalog.engines))
+    found = catalog.models.get(model) if model else None
+    known = found.engines if found else tuple(sorted(catalog.engines))
     if name not in known:
         raise WorldError(f'{model or "the catalog"} has no engine "{name}"', f"known: {', '.join(known)}")
 
@@ -152,7 +153,8 @@ def told(what: str, problem: UnmeasuredError) -> Failure:
 def finish(args: argparse.Namespace, command: str, bench: Bench, found: Outcome, taken: Taken) -> tuple[Told, int]:
     """Record what is to be recorded; what to tell of it, and the exit status."""
     kept = _kept(args, bench, found)
-    status = INTERRUPTED if found.cut else 1 if not found.figures else _status(kept)
+    whole = bool(found.figures) and (args.partial or not found.partial)
+    status = INTERRUPTED if found.cut else int(kept.failed or not whole)
     about = {
         "url": bench.server.root,
         "model": bench.subject.model,
@@ -183,10 +185,6 @@ def finish(args: argparse.Namespace, command: str, bench: Bench, found: Outcome,
         kept.files,
     )
     return told, status
-
-
-def _status(kept: Kept) -> int:
-    return 1 if kept.failed else 0
 
 
 def _kept(args: argparse.Namespace, bench: Bench, found: Outcome) -> Kept:

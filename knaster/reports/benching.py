@@ -57,7 +57,7 @@ def speech(run: SpeechRun, told: Told, texts: Sequence[str]) -> Report:
     rows = [_sentence(number, text, run.of_sentence(number)) for number, text in enumerate(texts)]
     head = ("SENTENCE", "CHARACTERS", "TIMES", "SPEECH s", "WORK s", "FACTOR", "FIRST SOUND s")
     counted = f"{len(run.spoken)} of {plural(run.sentences * run.repetitions, 'request')}"
-    return _report(told, {**asked, "results": results}, Table(head, tuple(row for row in rows if row)), counted)
+    return report(told, {**asked, "results": results}, Table(head, tuple(row for row in rows if row)), counted)
 
 
 def _sentence(number: int, text: str, spoken: Sequence[Spoken]) -> tuple[str, ...]:
@@ -104,10 +104,12 @@ def chat(run: ChatRun, told: Told) -> Report:
     }
     row = (str(run.concurrency), str(len(run.completions)), "-" if total is None else f"{show(total, 3)} token/s")
     table = Table(("CONCURRENCY", "REQUESTS", "ALL TOGETHER"), (row,) if run.completions else ())
-    return _report(told, data, table, f"{len(run.completions)} of {plural(run.requests, 'request')}")
+    return report(told, data, table, f"{len(run.completions)} of {plural(run.requests, 'request')}")
 
 
-def _report(told: Told, more: Mapping[str, Any], table: Table, counted: str) -> Report:
+def report(told: Told, more: Mapping[str, Any], table: Table, counted: str) -> Report:
+    """JSON: ``{command, ok, measured, partial, interrupted, figures, failures, notes, recorded, not_recorded,
+    diagnostics}``, the facts of ``about``, and `more`; `counted` says how much was measured."""
     data = {
         "command": told.command,
         "ok": told.ok,
