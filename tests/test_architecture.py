@@ -62,6 +62,7 @@ MAY_READ = {
     "schema.validator": "the schemas are files of the package",
     "renderers.module": "so is the OpenTofu module",
     "renderers.scrape": "so is the scrape configuration",
+    "bench.sentences": "so are the texts that are spoken",
 }
 
 

@@ -129,7 +129,7 @@ def test_the_readme_names_every_command() -> None:
     table = HELP.partition("commands:\n")[2].partition("options")[0]
     names = [one.partition("|")[0] for one in re.findall(r"(?m)^  ([a-z |]+?)(?: \[|  )", table)]
     assert names[:5] == ["validate", "placement plan", "render", "diff", "verify"]
-    assert names[-3:] == ["land", "inventory collect", "explain"]
+    assert names[-4:] == ["land", "inventory collect", "bench tts", "explain"]
     assert all(f"knaster {command}" in text for command in names)
 
 
