@@ -154,7 +154,7 @@ def test_a_server_without_stream_options(server: Scripted, status: int, capsys: 
 def test_several_at_a_time(server: Scripted, fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All are asked, each once; what waits for others says nothing about prompts; the catalog takes no such figures."""
     server.on(CHAT, lambda _: chat(0.5, 0.25, 5, usage=(9, 5)))
-    options = ("--requests", "20", "--concurrency", "4", "--model", "qwen3-14b-q4_k_m")
+    options = ("--requests", "20", "--concurrency", "4", "--model", "qwen3-14b-q4_k_m", "--card", "Quadro P2000")
     status, found = bench(*options, capsys=capsys)
     assert status == 1
     assert len({server.data(number)["messages"][0]["content"] for number in range(21)}) == 21
@@ -179,6 +179,17 @@ def test_it_is_recorded(server: Scripted, fleet: Path, capsys: pytest.CaptureFix
     assert "{metric: time_to_first_token, value: 0.5, unit: s" in text
     assert "{metric: prompt_rate, value: 200, unit: token/s" in text
     assert main(["validate", "-q"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("fleet")
+def test_on_a_cpu(server: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    """An engine that may use a card has to be told that it does not."""
+    server.on(CHAT, lambda _: chat(0.5, 0.125, 9, usage=(100, 9)))
+    status, found = bench("--model", "qwen3-14b-q4_k_m", "--node", "pve44", capsys=capsys)
+    assert (status, server.asked) == (2, [])
+    assert "--card CARD, --card NODE/INDEX or --card cpu" in found["stderr"]
+    status, found = bench("--model", "qwen3-14b-q4_k_m", "--node", "pve44", "--card", "CPU", capsys=capsys)
+    assert (status, found["card"], bool(found["recorded"])) == (0, None, True)
 
 
 def test_an_interruption_keeps_what_was_measured(server: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,7 +256,7 @@ def test_nothing_measured(
     server: Scripted, fleet: Path, answer: Say, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.on(CHAT, lambda _: answer)
-    status, found = bench("--model", "qwen3-14b-q4_k_m", capsys=capsys)
+    status, found = bench("--model", "qwen3-14b-q4_k_m", "--card", "Quadro P2000", capsys=capsys)
     assert (status, found["measured"], len(server.asked)) == (1, False, 1)
     (failure,) = found["failures"]
     assert told in failure["message"]

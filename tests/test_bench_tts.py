@@ -244,6 +244,8 @@ def test_what_the_user_says_counts(server: Scripted, fleet: Path, capsys: pytest
         (("--model", "qwen3-tts-1.7b"), "did you mean qwen3-tts-1.7b-bf16?"),
         (("--model", "phi-4-q4_k_m"), "phi-4-q4_k_m is of kind llm"),
         (("--card", "pve44/7"), "pve44 has 0, 1"),
+        (("--model", "qwen3-tts-1.7b-bf16"), "nobody says on which card qwen3-tts-1.7b-bf16 runs"),
+        (("--model", "qwen3-tts-1.7b-bf16", "--node", "GODE-PC-06"), "nobody says on which card"),
         (("--node", "pve45"), 'there is no node "pve45"'),
         (("--engine", "pyper"), 'has no engine "pyper"'),
         (("--api-key-env", "NOT_THERE"), "the variable NOT_THERE is not set"),
@@ -264,7 +266,7 @@ def test_a_catalog_that_cannot_be_edited_is_told_before(
 ) -> None:
     with (fleet / "catalog/models.yaml").open("a") as file:
         file.write("nonsense: 1\n")
-    status, found = bench("--model", "qwen3-tts-1.7b-bf16", capsys=capsys)
+    status, found = bench("--model", "piper-de-thorsten-high", capsys=capsys)
     assert status == 2
     assert "figures cannot be recorded: catalog/models.yaml" in found["stderr"]
     assert not server.asked

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import ssl
 
 Kind = Literal["certificate", "silent", "late", "refused", "broken", "large", "encoded", "address"]
-_PARTS = 1_000_000
+_PARTS = 200_000
 
 
 class HttpError(Exception):

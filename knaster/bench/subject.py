@@ -9,17 +9,20 @@ from knaster.cluster import Catalog, Cluster, Node
 from knaster.planned import Planned
 from knaster.slots import Endpoint, SlotView, slot_views
 
+CPU = "cpu"
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """``model`` is the catalog's name. ``card`` is a card type; None: the CPU, or nobody said. ``slot``: what the plan
-    has at the address, where it has something."""
+    """``model`` is the catalog's name. ``card`` is a card type; None: the CPU, or where not ``placed``, nobody said.
+    ``slot``: what the plan has at the address, where it has something."""
 
     model: str | None = None
     engine: str | None = None
     node: str | None = None
     card: str | None = None
     slot: str | None = None
+    placed: bool = False
 
 
 def at(planned: Planned, host: str, port: int | None, kind: str) -> Subject:
@@ -37,14 +40,17 @@ def _subject(view: SlotView, endpoint: Endpoint, nodes: Iterable[Node]) -> Subje
     node = next((node for node in nodes if node.name == endpoint.node), None)
     cards = {gpu.name for gpu in node.gpus if gpu.index in endpoint.gpu_indices} if node else set()
     card = cards.pop() if len(cards) == 1 else None
-    return Subject(view.model, view.engine, endpoint.node, card, view.name)
+    placed = card is not None or not endpoint.gpu_indices
+    return Subject(view.model, view.engine, endpoint.node, card, view.name, placed)
 
 
-def card(cluster: Cluster | None, text: str) -> tuple[str, str | None]:
+def card(cluster: Cluster | None, text: str) -> tuple[str | None, str | None]:
     """The card type that `text` names, and its node: ``pve44/0`` is a card of the inventory, all else a type.
 
-    Raises KeyError with what there is, where the node is known and has no such card.
+    ``cpu`` is none. Raises KeyError with what there is, where the node is known and has no such card.
     """
+    if text.lower() == CPU:
+        return None, None
     name, _, index = text.rpartition("/")
     node = next((node for node in cluster.nodes if node.name == name), None) if cluster else None
     if node is None:
@@ -53,6 +59,12 @@ def card(cluster: Cluster | None, text: str) -> tuple[str, str | None]:
     if not types.get(index):
         raise KeyError(", ".join(types) or "none")
     return str(types[index]), name
+
+
+def unplaced(catalog: Catalog | None, whose: Subject) -> bool:
+    """Whether nobody knows what it runs on: its engine may use a card, and none is named, nor the CPU."""
+    known = catalog.engines.get(whose.engine) if catalog and whose.engine else None
+    return not whose.placed and (known is None or known.gpu != "none")
 
 
 def engine(catalog: Catalog | None, model: str | None) -> str | None:

@@ -69,6 +69,9 @@ def prepare(args: argparse.Namespace, kind: str) -> Bench:
     whose = _subject(args, found, server.root, kind)
     if found is not None and whose.model is not None and not args.dry_run:
         refuse_uneditable(found.files, whose.model)
+        if subjects.unplaced(found.evaluation.cluster.catalog, whose):
+            hint = "--card CARD, --card NODE/INDEX or --card cpu; --dry-run records nothing"
+            raise WorldError(f"nobody says on which card {whose.model} runs", hint)
     api_model = args.api_model or whose.model or server.only_model()
     date = args.date or datetime.now(UTC).date().isoformat()
     return Bench(server, api_model, whose, args.build, date, found)
@@ -97,11 +100,12 @@ def _subject(args: argparse.Namespace, found: Survey | None, root: str, kind: st
         known,
         node=args.node or node or known.node,
         card=card if args.card is not None or not other_place else None,
+        placed=args.card is not None or (known.placed and not other_place),
         engine=args.engine or known.engine or subjects.engine(catalog, known.model),
     )
 
 
-def _card(cluster: Cluster | None, text: str) -> tuple[str, str | None]:
+def _card(cluster: Cluster | None, text: str) -> tuple[str | None, str | None]:
     try:
         return subjects.card(cluster, text)
     except KeyError as missing:

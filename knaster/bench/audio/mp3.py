@@ -1,7 +1,7 @@
 """MPEG audio, layer III. A stream has no head that tells its length, so its frames are counted.
 
 Frame header: ISO/IEC 11172-3, 2.4.1.3 and 13818-3. The frame in which an encoder tells the length of a whole file
-("Xing", "Info") is silence; with it a decoder also knows what to cut at both ends.
+("Xing", "Info") is silence; with it a decoder also knows what to cut at both ends. Without it that stays: some 0.05 s.
 """
 
 from __future__ import annotations
