@@ -63,6 +63,7 @@ def test_an_enabled_one_needs_a_record_with_rate_and_power() -> None:
     assert found(card()) == lacks("no llama-bench run is on record")
     assert found(card(), RATE) == lacks("the llama-bench record has no power reading")
     assert found(card(), RATE, POWER) == []
+    assert found(card(), POWER, replace(RATE, source="knaster bench server")) == []
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,19 @@ def _llm(parser: Parser) -> None:
     run.add_argument(
         "--import", dest="imported", metavar="FILE", help="take what `llama-bench -o json` printed; - is stdin"
     )
-    parser.add_argument(
-        "--llama-bench", metavar="PATH", default="llama-bench", help="the program (default: of the PATH)"
-    )
+    text = "the program (default: of the PATH)"
+    parser.add_argument("--llama-bench", metavar="PATH", default="llama-bench", help=text)
+    text = "of each test, with --file (default: 5)"
+    parser.add_argument("--repetitions", type=_number(1, 1000), default=5, metavar="N", help=text)
+    text = "for the run to end, with --file (default: 3600)"
+    parser.add_argument("--timeout", type=_seconds, default=3600.0, metavar="SECONDS", help=text)
     power = parser.add_mutually_exclusive_group()
-    power.add_argument("--power-watts", type=float, metavar="W", help="with --import: the mean power that was read")
-    log = "with --import: what `nvidia-smi --query-gpu=timestamp,power.draw --format=csv -l 1` printed meanwhile"
-    power.add_argument("--power-log", metavar="FILE", help=log)
+    power.add_argument("--power-watts", type=_watts, metavar="W", help="with --import: the mean power that was read")
+    text = "with --import: what `nvidia-smi --query-gpu=timestamp,power.draw --format=csv -l 1 -i N` printed meanwhile"
+    power.add_argument("--power-log", metavar="FILE", help=text)
+    parser.add_argument("--node", metavar="NAME", help="the machine in inventory/ (default: that of --card)")
+    text = "the day (default: as llama-bench says, else today, UTC)"
+    parser.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help=text)
     _recording(parser)
 
 
@@ -85,7 +91,7 @@ def _whose(parser: Parser) -> None:
     group.add_argument("--model", metavar="NAME", help="the model in catalog/models.yaml")
     group.add_argument("--engine", metavar="NAME", help="the engine in catalog/models.yaml")
     group.add_argument("--build", metavar="TEXT", help="its version (default: what the server says, if it does)")
-    text = "card type (Quadro M4000), or a card of the inventory (pve44/0)"
+    text = "card type (Quadro M4000), a card of the inventory (pve44/0), or cpu"
     group.add_argument("--card", metavar="CARD", help=text)
     group.add_argument("--node", metavar="NAME", help="the machine in inventory/")
     group.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="the day (default: today, UTC)")
@@ -109,6 +115,16 @@ def _seconds(text: str) -> float:
         number = 0.0
     if not 0 < number <= 86_400:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds up to 86400")
+    return number
+
+
+def _watts(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 100_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no power in watts")
     return number
 
 
