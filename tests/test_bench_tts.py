@@ -327,6 +327,27 @@ def test_an_interruption_keeps_what_was_measured(
     assert unchanged(fleet)
 
 
+def test_an_interrupted_run_is_recorded_where_that_is_asked_for(
+    server: Scripted, fleet: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Marked as partial; and a whole run takes its place, but never the other way round."""
+    good = said((0.5, wav(RATE)))
+    server.on(
+        SPEECH, plan([*[good] * 4, KeyboardInterrupt(), *[said((0.25, wav(RATE)))] * 25, good, KeyboardInterrupt()])
+    )
+    model = ("--model", "piper-de-thorsten-high", "--card", "cpu", "--partial")
+    catalog = fleet / "catalog/models.yaml"
+    status, found = bench(*model, capsys=capsys)
+    assert (status, bool(found["recorded"])) == (130, True)
+    assert "{metric: real_time_factor, value: 0.5, unit: s/s" in catalog.read_text("utf-8")
+    assert "partial: true" in catalog.read_text("utf-8")
+    assert bench(*model, capsys=capsys)[0] == 0
+    assert "partial: true" not in catalog.read_text("utf-8")
+    status, found = bench(*model, capsys=capsys)
+    assert status == 130
+    assert "partial: true" not in catalog.read_text("utf-8")
+
+
 def test_an_interruption_before_anything_was_measured(server: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
     server.on(SPEECH, plan([KeyboardInterrupt()]))
     status, found = bench("--api-model", "m", capsys=capsys)
