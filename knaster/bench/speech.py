@@ -58,18 +58,17 @@ class SpeechRun:
         return len(self.spoken) < self.sentences * self.repetitions
 
     @property
-    def counted(self) -> tuple[tuple[Spoken, ...], ...]:
-        """The repetitions that count: the whole ones; where there is none, all that was spoken, as one."""
+    def whole(self) -> tuple[tuple[Spoken, ...], ...]:
+        """The repetitions that have every sentence."""
         by_repetition: dict[int, list[Spoken]] = {}
         for one in self.spoken:
             by_repetition.setdefault(one.repetition, []).append(one)
-        whole = tuple(tuple(one) for one in by_repetition.values() if len(one) == self.sentences)
-        return whole or ((self.spoken,) if self.spoken else ())
+        return tuple(tuple(one) for one in by_repetition.values() if len(one) == self.sentences)
 
     @property
-    def comparable(self) -> bool:
-        """Whether every sentence is in the figure as often as every other."""
-        return bool(self.counted) and len(self.counted[0]) == self.sentences
+    def counted(self) -> tuple[tuple[Spoken, ...], ...]:
+        """The repetitions that count: the whole ones; where there is none, all that was spoken, as one."""
+        return self.whole or ((self.spoken,) if self.spoken else ())
 
     @property
     def factor(self) -> Value | None:

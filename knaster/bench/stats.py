@@ -9,18 +9,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The median of ``count`` values, and their spread: the sample standard deviation, None for a single one."""
+    """The median of values, and their spread: the sample standard deviation, None for a single one."""
 
     median: float
     spread: float | None
-    count: int
 
 
 def value(numbers: Sequence[float]) -> Value | None:
     """None for no numbers."""
     if not numbers:
         return None
-    return Value(statistics.median(numbers), statistics.stdev(numbers) if len(numbers) > 1 else None, len(numbers))
+    return Value(statistics.median(numbers), statistics.stdev(numbers) if len(numbers) > 1 else None)
 
 
 def reached(arrivals: Sequence[tuple[int, float]], offset: int) -> float | None:

@@ -149,5 +149,5 @@ def _notes(args: argparse.Namespace, found: SpeechRun) -> Iterator[str]:
         yield f"{args.audio} was asked for, {came} came"
     if args.stream and found.spoken and all(one.first and one.first >= _AT_ONCE * one.wall for one in found.spoken):
         yield "the first sound comes with the last: the server does not stream"
-    if found.spoken and not found.comparable:
+    if found.spoken and not found.whole:
         yield "not every sentence is in the figures: they compare with nothing but themselves"

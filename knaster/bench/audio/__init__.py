@@ -6,6 +6,6 @@ several files in a row, of which a decoder sees the first alone. So the bytes ar
 """
 
 from knaster.bench.audio.part import NoAudioError, Part, Sound
-from knaster.bench.audio.sound import FORMATS, sound
+from knaster.bench.audio.sound import sound
 
-__all__ = ["FORMATS", "NoAudioError", "Part", "Sound", "sound"]
+__all__ = ["NoAudioError", "Part", "Sound", "sound"]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from knaster.bench.audio import flac, mp3, ogg, wav
 from knaster.bench.audio.part import NoAudioError, Sound
 
-FORMATS = ("wav", "mp3", "opus", "flac")
-"""What may be asked for: the names of OpenAI's ``response_format`` whose length can be read."""
-
 _READERS = ((b"RIFF", wav.read), (b"fLaC", flac.read), (b"OggS", ogg.read), (b"ID3", mp3.read))
 _OTHERS = (
     (b"RF64", "a WAV of more than 4 GiB"),
