@@ -13,13 +13,25 @@ _BOUNDS = ("_low", "_high")
 
 
 def shown(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """The figures to show, in their order: every measured one, and estimates of what nobody measured on that card type.
+    """The figures to show, in their order: the newest measured one for each metric, card type and voice, and estimates
+    of what nobody measured on that card type.
 
     A figure of one card type says nothing about another, so nothing is compared across them.
     """
     kept = tuple(figures)
-    measured = {subject(figure) for figure in kept if figure.kind == "measured"}
-    return tuple(figure for figure in kept if figure.kind == "measured" or subject(figure) not in measured)
+    measured = [figure for figure in kept if figure.kind == "measured"]
+    known = {subject(figure) for figure in measured}
+    newest = {(*subject(figure), figure.voice): figure for figure in sorted(measured, key=_age)}
+    return tuple(
+        figure
+        for figure in kept
+        if (subject(figure) not in known if figure.kind == "estimated" else figure in newest.values())
+    )
+
+
+def _age(figure: Figure) -> tuple[bool, str]:
+    """A run that was cut counts less than any whole one."""
+    return not figure.partial, figure.date or ""
 
 
 def subject(figure: Figure) -> tuple[str, str]:
@@ -31,10 +43,15 @@ def subject(figure: Figure) -> tuple[str, str]:
 
 
 def told(figure: Figure) -> str:
-    """A figure in words that say which it is: ``power 96.4 W on Quadro M4000 (measured 2026-11-29)``."""
-    spread = f" ± {show(figure.spread, 3)}" if figure.spread else ""
+    """A figure in words that say which it is: ``power on Quadro M4000 96.4 W (measured 2026-11-29)``."""
     where = f" on {figure.card}" if figure.card else ""
     voice = f" with {figure.voice}" if figure.voice else ""
+    return f"{figure.metric}{where}{voice} {amount(figure)}"
+
+
+def amount(figure: Figure) -> str:
+    """How much, and how that is known: ``96.4 W (measured 2026-11-29)``, ``120 W (estimated)``."""
+    spread = f" ± {show(figure.spread, 3)}" if figure.spread else ""
     how = " ".join(word for word in (figure.kind, figure.date) if word)
     part = ", of a run that was cut" if figure.partial else ""
-    return f"{figure.metric} {show(figure.value, 3)}{spread} {figure.unit}{where}{voice} ({how}{part})"
+    return f"{show(figure.value, 3)}{spread} {figure.unit} ({how}{part})"

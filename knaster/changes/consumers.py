@@ -101,8 +101,9 @@ def _fallbacks(of: _Item) -> _Fact:
 def _model(of: _Item) -> _Fact:
     if not of.delta.only_changed:
         return _Fact("model", of.one.name, Effect.RECORD, f"is {_in(of.delta)} the registry")
-    recorded = all(field.path and field.path[0] in _RECORDED for field in of.delta.fields)
-    return _Fact("model", of.one.name, Effect.RECORD if recorded else Effect.UPDATE, differing(of.delta.fields))
+    told = [field for field in of.delta.fields if field.path[:1] != ("figures",)]  # each has a line of its own
+    recorded = all(field.path and field.path[0] in _RECORDED for field in told)
+    return _Fact("model", of.one.name, Effect.RECORD if recorded else Effect.UPDATE, differing(told))
 
 
 def _in(delta: Delta) -> str:

@@ -152,8 +152,23 @@ def _told(args: argparse.Namespace, wanted: Card, cluster: Cluster, made: _Made)
     if figures:
         kept = Kept(reason="--dry-run") if args.dry_run else keep(args.directory, args.model, figures)
     status = INTERRUPTED if made.interrupted else int(not figures or kept.failed or made.problem is not None)
-    told = reports.LlamaTold(args.model, wanted, made.run, made.power, figures, made.interrupted, status == 0)
-    show(args, reports.report(told, kept.paths, _reason(kept), kept.older, (*found, *kept.diagnostics), kept.files))
+    told = reports.LlamaTold(
+        model=args.model,
+        card=wanted,
+        run=made.run,
+        power=made.power,
+        power_of=made.power_of,
+        figures=figures,
+        interrupted=made.interrupted,
+        ok=status == 0,
+        recorded=kept.paths,
+        unrecorded=_reason(kept),
+        bad=kept.failed,
+        older=kept.older,
+        diagnostics=(*found, *kept.diagnostics),
+        texts=kept.files,
+    )
+    show(args, reports.report(told))
     return status
 
 

@@ -1,0 +1,52 @@
+"""Figures of models that differ, each in one line that says whether it was measured. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from knaster.changes.objects import REGISTRY
+from knaster.changes.result import Change, Effect, Object
+from knaster.changes.scene import Scene
+from knaster.changes.words import listed, short
+from knaster.cluster import Figure
+from knaster.figures import amount, subject, told
+
+_KEY = "figures"
+
+
+def figures(scene: Scene) -> Iterator[Change]:
+    """One change for each figure that is new, other or gone of a model that the registry has on both sides."""
+    for name, delta in scene.of(REGISTRY, "models").items():
+        if not delta.only_changed or not delta.changed(_KEY):
+            continue
+        alone = all(field.path[:1] == (_KEY,) for field in delta.fields)
+        covers = (Object(REGISTRY, "models", name),) if alone else ()
+        sides = (tuple(map(_figure, side.get(_KEY, ()))) for side in (delta.before, delta.after))
+        for text in _differing(*sides):
+            yield Change("model", name, Effect.RECORD, short(text), covers=covers)
+
+
+def _figure(data: Mapping[str, Any]) -> Figure:
+    return Figure(**{**data, "partial": bool(data.get("partial"))})
+
+
+def _differing(before: Sequence[Figure], after: Sequence[Figure]) -> Iterator[str]:
+    for figure in after:
+        if figure not in before:
+            was = [one for one in before if one not in after and _same(one, figure)]
+            yield told(figure) + (f" instead of {_amounts(was)}" if was else "")
+    known = {subject(figure) for figure in after}
+    for figure in before:
+        if figure not in after and subject(figure) not in known:
+            yield f"{told(figure)} is gone"
+
+
+def _same(old: Figure, new: Figure) -> bool:
+    """Whether the old one was shown for what the new one is: an estimate is of any voice."""
+    voices = old.kind == "estimated" or new.kind == "estimated" or old.voice == new.voice
+    return subject(old) == subject(new) and voices
+
+
+def _amounts(figures: Iterable[Figure]) -> str:
+    return listed(map(amount, figures))
