@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from knaster.changes.consumers import facts
 from knaster.changes.objects import REGISTRY
 from knaster.changes.result import Change, Effect, Object
 from knaster.changes.scene import Scene
@@ -16,12 +17,16 @@ _KEY = "figures"
 
 
 def figures(scene: Scene) -> Iterator[Change]:
-    """One change for each figure that is new, other or gone of a model that the registry has on both sides."""
+    """One change for each figure that is new, other or gone of a model that the registry has on both sides.
+
+    And one for other facts of such a model, which would not be told any more.
+    """
     for name, delta in scene.of(REGISTRY, "models").items():
         if not delta.only_changed or not delta.changed(_KEY):
             continue
-        alone = all(field.path[:1] == (_KEY,) for field in delta.fields)
-        covers = (Object(REGISTRY, "models", name),) if alone else ()
+        covers = (Object(REGISTRY, "models", name),)
+        if others := [field for field in delta.fields if field.path[:1] != (_KEY,)]:
+            yield Change("model", name, *facts(others), covers=covers)
         sides = (tuple(map(_figure, side.get(_KEY, ()))) for side in (delta.before, delta.after))
         for text in _differing(*sides):
             yield Change("model", name, Effect.RECORD, short(text), covers=covers)
