@@ -112,8 +112,9 @@ def test_the_python_in_the_readme_runs() -> None:
     assert '"embedding"' in str(names["placement"])
 
 
-def test_only_the_readme_has_commands_to_run() -> None:
-    assert [name(path) for path in DOCUMENTS if blocks(path, "console")] == ["README.md"]
+def test_commands_to_run_stand_where_tests_run_them() -> None:
+    """`test_deployment_day` runs those of the other page."""
+    assert [name(path) for path in DOCUMENTS if blocks(path, "console")] == ["README.md", "docs/deployment-day.md"]
 
 
 def test_the_make_targets_that_documents_name_exist() -> None:

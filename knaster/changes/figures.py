@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from knaster.changes.consumers import facts
@@ -12,6 +12,7 @@ from knaster.changes.scene import Scene
 from knaster.changes.words import listed, short
 from knaster.cluster import Figure
 from knaster.figures import amount, subject, told
+from knaster.units import show
 
 _KEY = "figures"
 
@@ -53,5 +54,9 @@ def _same(old: Figure, new: Figure) -> bool:
     return subject(old) == subject(new) and voices
 
 
-def _amounts(figures: Iterable[Figure]) -> str:
+def _amounts(figures: Sequence[Figure]) -> str:
+    """``12 to 25 token/s (estimated)`` for the two ends of a range."""
+    ends = sorted(figures, key=lambda figure: figure.value)
+    if len(ends) == 2 and {figure.metric.rpartition("_")[2] for figure in ends} == {"low", "high"}:
+        return f"{show(ends[0].value, 3)} to {amount(ends[1])}"
     return listed(map(amount, figures))
