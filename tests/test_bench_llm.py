@@ -99,7 +99,8 @@ def test_a_run_from_standard_input_with_a_log_of_power(
     (fleet / "power.csv").write_text(log, encoding="utf-8")
     stdin = io.TextIOWrapper(io.BytesIO(output("2025").encode("utf-16")))  # as PowerShell's > writes it
     monkeypatch.setattr(sys, "stdin", stdin)
-    found = bench(capsys, "--import", "-", "--power-log", "power.csv", card="Quadro M4000")
+    found = bench(capsys, "--import", "-", "--power-log", "power.csv", card="nvidia quadro m4000")
+    assert found["card"] == "Quadro M4000"
     assert figures(found) == {"prompt_rate": 200.0, "generation_rate": 16.0, "power": 64.0, "efficiency": 0.25}
     assert (found["node"], found["power"]["samples"], found["power"]["seconds"]) == (None, 30, 29.0)
 
@@ -253,6 +254,7 @@ def test_names_out_of_a_file_are_inert_on_a_terminal(fleet: Path, capsys: Captur
         (["bench", "llm", "mistral", "--card", "pve44/0", "--file", "m.gguf"], 'has no model "mistral"'),
         (["bench", "llm", "qwen3-tts-1.7b-bf16", "--card", "pve44/0", "--file", "m.gguf"], "does not run on llamacpp"),
         (["bench", "llm", MODEL, "--card", "pve44/9", "--file", "m.gguf"], 'there is no card "pve44/9"'),
+        (["bench", "llm", MODEL, "--card", "pve4/0", "--file", "m.gguf"], 'there is no card "pve4/0"'),
         (["bench", "llm", MODEL, "--card", "pve44/0", "--file", "none.gguf"], "there is no file none.gguf"),
         (["bench", "llm", MODEL, "--card", "pve44/0", "--file", "m.gguf"], "cannot start llama-bench"),
         (["bench", "llm", MODEL, "--card", "pve44/0", "--import", "none.json"], "there is no file none.json"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -48,13 +49,22 @@ def card(cluster: Cluster, text: str) -> Card | str:
     name, slash, index = text.rpartition("/")
     node = next((node for node in cluster.nodes if node.name == name), None) if slash else None
     if node is None:
-        return Card(text)
+        return _known(cluster, text)
     gpu = next((gpu for gpu in node.gpus if str(gpu.index) == index), None)
     if gpu is None:
         there = ", ".join(f"{name}/{one.index}" for one in node.gpus)
         return f"{name} has {there}" if there else f"{name} has no cards"
     called = _type(gpu)
     return Card(called, name, gpu.uuid, gpu.index) if called else f"the inventory does not say what {text} is"
+
+
+def _known(cluster: Cluster, text: str) -> Card | str:
+    """A type as the fleet spells it. What looks like a card of a node that is not there is no type."""
+    spelled = {slug(called): called for node in cluster.nodes for gpu in node.gpus if (called := _type(gpu))}
+    called = spelled.get(slug(text))
+    if called is None and re.fullmatch(r"[A-Za-z0-9.-]+/[0-9]{1,2}", text):
+        return f"the inventory has no node {text.rpartition('/')[0]}"
+    return Card(called or text)
 
 
 def _type(gpu: Gpu) -> str | None:
