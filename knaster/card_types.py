@@ -7,7 +7,7 @@ id, whose name nobody knows, memory and compute capability decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,23 +24,40 @@ def slug(name: str) -> str:
     return "".join(word for word in words if word not in _NOISE)
 
 
+Finder = Callable[[Gpu], tuple[CardPolicy, ...]]
+
+
+def finder(platform: Platform | None) -> Finder:
+    """What finds the policies that hold for a card; it remembers what it found for cards that are described alike."""
+    cards = tuple(platform.cards.values()) if platform else ()
+    known: dict[tuple[object, ...], tuple[CardPolicy, ...]] = {}
+
+    def find(gpu: Gpu) -> tuple[CardPolicy, ...]:
+        if not cards:
+            return ()
+        id = gpu.pci.id if gpu.pci else None
+        key = (id, gpu.name, gpu.memory_gb, gpu.compute_cap)
+        if key not in known:
+            known[key] = _policies(_Claim(id, slug(gpu.name or ""), gpu.memory_gb, gpu.compute_cap), cards)
+        return known[key]
+
+    return find
+
+
 def policies(gpu: Gpu, platform: Platform | None) -> tuple[CardPolicy, ...]:
     """The policies that hold for a card, by id; more than one where its PCI id and its name contradict each other."""
-    if platform is None or not platform.cards:
-        return ()
-    id = gpu.pci.id if gpu.pci else None
-    claim = _Claim(id, slug(gpu.name or ""), gpu.memory_gb, gpu.compute_cap)
-    return _policies(claim, tuple(platform.cards.values()))
+    return finder(platform)(gpu)
 
 
-def engines(gpu: Gpu, platform: Platform | None) -> tuple[str, ...] | None:
-    """The engines that may use a card, in the order of the policy; None: all."""
-    allowed = [policy.engines for policy in policies(gpu, platform) if policy.engines is not None]
+def engines(policies: Iterable[CardPolicy]) -> tuple[str, ...] | None:
+    """The engines that may use a card for which these policies hold, in the order of the first; None: all."""
+    allowed = [policy.engines for policy in policies if policy.engines is not None]
     if not allowed:
         return None
     return tuple(name for name in allowed[0] if all(name in others for others in allowed[1:]))
 
 
+@lru_cache(maxsize=256)
 def names(policy: CardPolicy) -> frozenset[str]:
     """The names, as slugs, by which cards of the policy's type go."""
     known = {slug(row.name) for (id, _), row in table().items() if id == policy.id}
@@ -57,7 +74,6 @@ class _Claim:
     compute_cap: Number | None
 
 
-@lru_cache(maxsize=4096)
 def _policies(claim: _Claim, cards: tuple[CardPolicy, ...]) -> tuple[CardPolicy, ...]:
     return tuple(
         policy for policy in cards if _holds(claim, policy) or (_unidentified(claim, cards) and _like(claim, policy))

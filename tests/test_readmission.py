@@ -116,7 +116,7 @@ BY_OTHERS = "by its name or facts a Quadro M4000"
 )
 def test_no_key_that_is_gone_or_renamed_gets_a_card_round_it(one: Gpu, told: str) -> None:
     assert found(one) == lacks("no llama-bench run is on record", told)
-    assert engines(one, fleet()) == ("llamacpp",)
+    assert engines(policies(one, fleet())) == ("llamacpp",)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_other_types_are_free(other: Gpu) -> None:
 def test_two_policies_leave_the_engines_that_both_allow() -> None:
     odd = card(name="Quadro P2000")
     assert [policy.id for policy in policies(odd, fleet())] == ["10de:13f1", "10de:1c30"]
-    assert engines(odd, fleet()) == ("llamacpp",)
+    assert engines(policies(odd, fleet())) == ("llamacpp",)
 
 
 def test_without_platform_or_policies_everything_is_allowed() -> None:
-    assert engines(card(), None) is None
+    assert engines(policies(card(), None)) is None
     assert policies(card(), platform()) == ()

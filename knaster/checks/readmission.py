@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.card_types import names, policies, slug
+from knaster.card_types import finder, names, slug
 from knaster.cluster import MODELS_FILE, CardPolicy, Catalog, Cluster, Figure, Gpu, Model, Node, platform_place
 from knaster.diagnostics import Diagnostic, Related
 from knaster.fit.fits import card_device, fits
@@ -23,9 +23,10 @@ def benchmarks(cluster: Cluster) -> Iterator[Diagnostic]:
     """
     if cluster.catalog is None or cluster.platform is None:
         return
+    policies = finder(cluster.platform)
     for node in cluster.nodes:
         for gpu in node.gpus:
-            for policy in () if gpu.disabled else policies(gpu, cluster.platform):
+            for policy in () if gpu.disabled else policies(gpu):
                 if policy.requires == "benchmark" and (lacking := missing(policy, cluster.catalog)):
                     yield _refused(cluster, node, gpu, policy, lacking)
 
