@@ -296,7 +296,8 @@ def test_a_catalog_that_is_a_link_is_not_written_through(fleet: Path, capsys: Ca
     (fleet / "outside").mkdir()
     (fleet / "catalog/benchmarks").symlink_to(fleet / "outside")
     found = bench(capsys, "--import", "run.json")
-    assert found["exit"] == 1
+    assert found["exit"] == 2
+    assert "figures cannot be recorded: catalog/benchmarks: catalog/benchmarks is no folder" in found["stderr"]
     assert list((fleet / "outside").iterdir()) == []
     assert measured(fleet) == ""
 

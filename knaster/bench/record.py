@@ -56,6 +56,9 @@ def record(files: Files, model: str, measurements: Sequence[Measurement]) -> Rec
         hint = suggestion(model, models, "models")
         return Recorded(diagnostics=(Diagnostic("unknown-model", message, Place(MODELS_FILE), hint=hint),))
     path = history_file(model)
+    if (folder := path.rpartition("/")[0]) in files:  # a folder is no entry
+        message = f"{folder} is no folder, so the history cannot be written"
+        return Recorded(diagnostics=(Diagnostic("file-kind", message, Place(folder)),))
     history = _read(files, path, "benchmarks") if path in files else None
     if isinstance(history, tuple):
         return Recorded(diagnostics=history)

@@ -16,7 +16,7 @@ from knaster.bench.llama import Card, Taken, Watched
 from knaster.bench.llama_rows import NoRunError, Run, read
 from knaster.bench.power import Power
 from knaster.cluster import MODELS_FILE, Cluster
-from knaster.commands.bench_recording import Kept, keep
+from knaster.commands.bench_recording import Kept, keep, refuse_uneditable
 from knaster.commands.common import survey
 from knaster.commands.given import text_of
 from knaster.commands.output import show
@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     _check(args, cluster)
     wanted = _card(args, cluster)
+    if not args.dry_run:
+        refuse_uneditable(found.files, args.model)
     made = _imported(args) if args.imported is not None else _measured(args, wanted, cluster)
     return _told(args, wanted, cluster, made)
 
