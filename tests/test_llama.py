@@ -100,6 +100,7 @@ def test_which_card_a_name_means() -> None:
     assert card(fleet, "Tesla P40") == Card("Tesla P40")
     assert card(fleet, "pve44/1") == "the inventory does not say what pve44/1 is"
     assert card(fleet, "pve44/2") == "pve44 has pve44/0, pve44/1"
+    assert card(fleet, "pve44") == "pve44 has pve44/0, pve44/1"
     assert card(fleet, "pve61/0") == "pve61 has no cards"
     assert card(fleet, "pve45/0") == "the inventory has no node pve45"
 

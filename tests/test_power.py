@@ -69,6 +69,8 @@ def test_answers_without_a_number_are_gaps() -> None:
     assert isinstance(power, Power)
     assert (power.watts, power.samples) == (100, 3)
     assert mean(samples(None, None)) == "nvidia-smi shows no power of this card"
+    assert mean(samples(None, 100, None)) == "there is a single reading"
+    assert mean(samples(100)) == Power(100, None, 1, 0.0)
     assert mean([]) == "nvidia-smi was not asked in that time"
     assert mean([Sample(0, 5), *(Sample(at, None) for at in range(1, 30)), Sample(30, 5), Sample(31, 5)]) == (
         "the readings cover 1 of 31 seconds"

@@ -46,6 +46,8 @@ def card(cluster: Cluster, text: str) -> Card | str:
 
     The type is called as the table of cards calls it: people may have named a card otherwise.
     """
+    if any(node.name == text for node in cluster.nodes):
+        text = f"{text}/"  # a node, but which card?
     name, slash, index = text.rpartition("/")
     node = next((node for node in cluster.nodes if node.name == name), None) if slash else None
     if node is None:

@@ -23,6 +23,7 @@ LEAST_COVERED = 0.5
 _NUMBER = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?: ?W)?")
 _TIME = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
 _MOST_WATTS = 100_000
+_SINGLE = "there is a single reading"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def mean(samples: Iterable[Sample], start: float = -math.inf, end: float = math.
     if not good:
         return "nvidia-smi shows no power of this card"
     if len(good) == 1:
-        return Power(good[0][1], None, 1, 0.0) if math.isinf(end - start) else "there is a single reading"
+        return Power(good[0][1], None, 1, 0.0) if len(inside) == 1 and math.isinf(end - start) else _SINGLE
     first, last = inside[0].at if math.isinf(start) else start, inside[-1].at if math.isinf(end) else end
     return _integral(good, last - first)
 
