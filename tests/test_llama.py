@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from knaster.bench.llama import Card, Taken, Watched, card, figures, generation, prompt, refusal, watched
+from knaster.bench.llama import Card, Taken, Watched, card, figures, generation, other_file, prompt, refusal, watched
 from knaster.bench.llama_rows import Run, read
 from knaster.bench.machine import Here, listed, pick
 from knaster.bench.power import Power, Sample
@@ -75,6 +75,26 @@ def test_the_figures_and_where_they_are_from() -> None:
     ]
     alone = figures(run(PROMPT), replace(taken, partial=True))
     assert [(one.metric, one.partial) for one in alone] == [("prompt_rate", True), ("power", True)]
+
+
+@pytest.mark.parametrize(
+    ("told", "precision", "message"),
+    [
+        ("llama 7B Q4_K - Medium", "q4_k_m", None),
+        ("llama 7B Q4_K - Medium (guessed)", "q4_k_m", None),
+        ("qwen3 0.6B Q8_0", "q8_0", None),
+        ("bert 335M F16", "f16", None),
+        ("llama 8B IQ4_XS - 4.25 bpw", "iq4_xs", None),  # a name that is not understood says nothing
+        ("", "q8_0", None),
+        ("llama 7B Q8_0", None, None),
+        ("llama 7B Q4_K - Small", "q4_k_m", "(llama 7B Q4_K - Small), and the catalog's model is q4_k_m"),
+        ("llama 7B Q8_0", "q4_k_m", "(llama 7B Q8_0), and the catalog's model is q4_k_m"),
+    ],
+)
+def test_another_precision_than_the_catalogs_is_told(told: str, precision: str | None, message: str | None) -> None:
+    found = other_file(run(GENERATION, model_type=told), precision)
+    assert (found is None) is (message is None)
+    assert found is None or found.message.endswith(message or "")
 
 
 def test_a_card_goes_by_the_names_of_its_policy_too() -> None:

@@ -12,13 +12,14 @@ from knaster.bench.power import Power, Sample, mean
 from knaster.bench.stats import reached
 from knaster.card_types import names, slug
 from knaster.cluster import Cluster, Gpu
-from knaster.diagnostics import Diagnostic
+from knaster.diagnostics import Diagnostic, Severity
 from knaster.inventory.gpu_table import lookup
 
 ENGINE, PROGRAM = "llamacpp", "llama-bench"
 PROMPT, GENERATED = 512, 128
 """Tokens of the tests that are run: llama-bench's own defaults (github.com/ggml-org/llama.cpp, tools/llama-bench)."""
 
+_PRECISION = re.compile(r"\b(i?q[0-9]\w*|t?q[0-9]_[0-9]|bf16|f16|f32)(?: - (small|medium|large))?(?: \(guessed\))?$")
 _SLACK = 1.0
 """Seconds by which two rows may seem to overlap: when a row is read is not when it was printed."""
 
@@ -111,6 +112,22 @@ def names_of(wanted: Card, cluster: Cluster | None) -> frozenset[str]:
     platform = cluster.platform if cluster else None
     same = [names(policy) for policy in (platform.cards.values() if platform else ())]
     return frozenset({own}).union(*(some for some in same if own in some))
+
+
+def other_file(run: Run, precision: str | None) -> Diagnostic | None:
+    """A warning where the file that ran has another precision than the catalog's model.
+
+    llama.cpp calls q4_k_m ``Q4_K - Medium`` (`llama_model_ftype_name`), and puts it at the end of ``model_type``.
+    """
+    type_ = run.rows[0].model_type if run.rows else ""
+    found = _PRECISION.search(type_.lower())
+    if found is None or precision is None:
+        return None
+    ran = found[1] + (f"_{found[2][0]}" if found[2] else "")
+    if ran == precision.lower():
+        return None
+    message = f"llama-bench ran {run.rows[0].model_file} ({type_}), and the catalog's model is {precision}"
+    return Diagnostic("bench-run", message, None, Severity.WARNING, "if that is another model's file, undo the record")
 
 
 def _refused(reason: str, hint: str) -> Diagnostic:

@@ -188,7 +188,9 @@ def _judged(
     refused = llama.refusal(made.run, wanted, cluster)
     if refused is not None:
         return [refused], ()
-    found = []
+    models = cluster.catalog.models if cluster.catalog else {}
+    odd = llama.other_file(made.run, models[args.model].precision)
+    found = [odd] if odd else []
     if made.problem is not None:
         message = f"only a part was measured, and is marked so: {made.problem}"
         found.append(Diagnostic("bench-run", message, None, Severity.WARNING, "run it again"))
