@@ -19,6 +19,7 @@ from knaster.cluster import (
     Engine,
     Figure,
     Gpu,
+    History,
     Model,
     Needs,
     Node,
@@ -28,7 +29,7 @@ from knaster.cluster import (
     VramShare,
 )
 
-__all__ = ["catalog", "node", "platform", "roles"]
+__all__ = ["catalog", "history", "node", "platform", "roles"]
 
 Data = Mapping[str, Any]
 _T = TypeVar("_T")
@@ -66,6 +67,11 @@ def catalog(data: Data) -> Catalog:
 def roles(data: Data) -> dict[str, Role]:
     """The content of ``catalog/roles.yaml``, by name."""
     return _each(data["roles"], _role)
+
+
+def history(data: Data, file: str = "") -> History:
+    """The content of a file of ``catalog/benchmarks/``."""
+    return History(data["model"], tuple(_figure(run, "measured") for run in data["runs"]), file)
 
 
 def _each(entries: Mapping[str, Data], make: Callable[[str, Data], _T]) -> dict[str, _T]:
@@ -163,12 +169,17 @@ def _figure(data: Data, kind: Any) -> Figure:
         engine=get("engine"),
         date=get("date"),
         source=get("source"),
+        spread=get("spread"),
+        voice=get("voice"),
+        build=get("build"),
+        partial=get("partial", False),
     )
 
 
 def _figure_order(figure: Figure) -> tuple[object, ...]:
     texts = (figure.kind, figure.card, figure.node, figure.engine, figure.date, figure.unit, figure.source)
-    return (figure.metric, *(text or "" for text in texts), figure.value)
+    more = (figure.voice, figure.build)
+    return (figure.metric, *(text or "" for text in (*texts, *more)), figure.value, figure.spread or 0, figure.partial)
 
 
 def _role(name: str, data: Data) -> Role:

@@ -8,24 +8,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE
+from knaster.cluster import BENCHMARKS, MODELS_FILE, PLATFORM_FILE, ROLES_FILE
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.files import Files, Refused
 
 CATALOG_FILES = (MODELS_FILE, PLATFORM_FILE, ROLES_FILE)
 INVENTORY = "inventory/"
 CATALOG = "catalog/"
-RECORDS = ("catalog/architectures/", "catalog/benchmarks/")
+RECORDS = ("catalog/architectures/",)
 _HOUSEKEEPING = frozenset({".gitkeep", ".gitignore"})
 _YAML_LIKE = re.compile(r"\.ya?ml\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Paths to load, and what is wrong with the others; ``broken`` should have been inputs and cannot be."""
+    """Paths to load, and what is wrong with the others; ``broken`` should have been inputs and cannot be.
+
+    ``histories`` are of benchmarks: no plan waits for them.
+    """
 
     nodes: tuple[str, ...]
     catalog: tuple[str, ...]
+    histories: tuple[str, ...]
     broken: frozenset[str]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -41,32 +45,40 @@ def is_node_file(path: str) -> bool:
     return path.startswith(INVENTORY) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
 
 
+def is_history(path: str) -> bool:
+    """Whether the path is ``catalog/benchmarks/<model>.yaml``, directly in the folder and not hidden."""
+    name = path.removeprefix(BENCHMARKS)
+    return path.startswith(BENCHMARKS) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
+
+
 def is_input(path: str) -> bool:
     """Whether knaster loads this path."""
-    return path in CATALOG_FILES or is_node_file(path)
+    return path in CATALOG_FILES or is_node_file(path) or is_history(path)
 
 
 def sort_out(files: Files) -> Inputs:
     """Judge every path under ``inventory/`` and ``catalog/``; paths elsewhere are not looked at."""
-    nodes, catalog, broken, found = [], [], set(), []
+    nodes, catalog, histories, broken, found = [], [], [], set(), []
     for path in sorted(files):
         if not f"{path}/".startswith((INVENTORY, CATALOG)):
             continue
         problem = _problem(path, files)
         if problem is not None:
             found.append(problem)
-            if problem.severity is Severity.ERROR:
+            if problem.severity is Severity.ERROR and not f"{path}/".startswith(BENCHMARKS):
                 broken.add(path)
         elif is_node_file(path):
             nodes.append(path)
         elif path in CATALOG_FILES:
             catalog.append(path)
+        elif is_history(path):
+            histories.append(path)
     found += _missing(files, nodes, broken)
     broken.update(path for path in CATALOG_FILES if path not in files)
     if not nodes:
         broken.add(INVENTORY)
     found += _twins(nodes)
-    return Inputs(tuple(nodes), tuple(catalog), frozenset(broken), tuple(found))
+    return Inputs(tuple(nodes), tuple(catalog), tuple(histories), frozenset(broken), tuple(found))
 
 
 def _problem(path: str, files: Files) -> Diagnostic | None:
@@ -115,6 +127,8 @@ def _wanted(path: str) -> str | None:
     stem = _YAML_LIKE.sub("", path.rpartition("/")[2].strip()).strip().lstrip(".")
     if path.startswith(INVENTORY):
         return f"{INVENTORY}{stem or 'NODE'}.yaml"
+    if path.startswith(BENCHMARKS):
+        return f"{BENCHMARKS}{stem or 'MODEL'}.yaml"
     near = get_close_matches(f"{CATALOG}{stem.lower()}.yaml", CATALOG_FILES, n=1, cutoff=0.85)
     return near[0] if near else None
 

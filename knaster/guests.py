@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from knaster import drivers
+from knaster.card_types import slug
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
 from knaster.diagnostics import Place
 from knaster.units import mib
@@ -21,7 +22,6 @@ from knaster.units import mib
 OPENTOFU = "opentofu"
 """The service, as `services` of a guest names it."""
 _NOWHERE = Place("")
-_NOISE = {"nvidia", "quadro", "geforce", "tesla", "generation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,10 @@ def node_number(name: str) -> int | None:
 
 def card_type(gpu: Gpu) -> str:
     """The type in a mapping's name: ``NVIDIA RTX 4000 Ada Generation`` is ``rtx4000ada``; nameless: the PCI id."""
-    slug = _slug(gpu.name or "")
-    if slug:
-        return slug
+    name = slug(gpu.name or "")
+    if name:
+        return name
     return gpu.pci.id.replace(":", "") if gpu.pci and gpu.pci.id else f"gpu{gpu.index}"
-
-
-@lru_cache(maxsize=1024)
-def _slug(name: str) -> str:
-    words = re.findall(r"[a-z0-9]+", name.lower())
-    return "".join(word for word in words if word not in _NOISE)
 
 
 def by_pci_address(gpu: Gpu) -> tuple[int, str, int]:

@@ -16,7 +16,7 @@ from knaster import build, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
-from knaster.filenames import Inputs, sort_out
+from knaster.filenames import Inputs, is_history, sort_out
 from knaster.files import Files
 
 ORDERED = frozenset({"args", "fallback", "dns"})
@@ -35,8 +35,9 @@ _NAMED = 5
 class Part:
     """What became of one file.
 
-    ``data``, ``built`` (a node, catalog, roles or platform) and ``canonical`` (its share of the digest) are None where
-    it did not load, ``problems`` (not yet located) say why.
+    ``data``, ``built`` (a node, catalog, roles, platform or history) and ``canonical`` (its share of the digest) are
+    None where it did not load, ``problems`` (not yet located) say why. A history has no share: the plan does not
+    depend on it.
     """
 
     text: str
@@ -68,7 +69,7 @@ def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
     inputs = sort_out(files)
     parts = _parts(files, inputs, like or {})
     found = [*inputs.diagnostics, *(problem for part in parts.values() for problem in part.problems)]
-    broken = inputs.broken | {path for path, part in parts.items() if part.data is None}
+    broken = inputs.broken | {path for path in (*inputs.catalog, *inputs.nodes) if parts[path].data is None}
     if broken:
         found.append(_skipped(broken))
     nodes = (part.built for path in inputs.nodes if (part := parts[path]).data is not None)
@@ -79,13 +80,14 @@ def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
         roles=roles,
         platform=platform,
         broken=broken,
+        histories=tuple(part.built for path in inputs.histories if (part := parts[path]).data is not None),
     )
     return Loaded(cluster, tuple(found), _digest(parts), parts)
 
 
 def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, Part]:
     parts = {}
-    for path in (*inputs.catalog, *inputs.nodes):
+    for path in (*inputs.catalog, *inputs.nodes, *inputs.histories):
         text = files[path]
         assert isinstance(text, str), "sort_out passes on text alone"
         earlier = like.get(path)
@@ -97,12 +99,18 @@ def _part(path: str, text: str) -> Part:
     """The data of a file that parses and that its schema accepts, built."""
     parsed, problems = document.parse(path, text)
     if parsed is not None and not problems:
-        problems = schema.check(_KINDS.get(path, "node"), path, parsed.data)
+        problems = schema.check(_kind(path), path, parsed.data)
     if parsed is None or problems:
         return Part(text, tuple(problems))
+    if is_history(path):
+        return Part(text, (), parsed.data, build.history(parsed.data, path))
     builder = _BUILDERS.get(path)
     built = builder(parsed.data) if builder else build.node(parsed.data, path)
     return Part(text, (), parsed.data, built, _encoded(path, parsed.data))
+
+
+def _kind(path: str) -> schema.Kind:
+    return "benchmarks" if is_history(path) else _KINDS.get(path, "node")
 
 
 def _skipped(broken: frozenset[str]) -> Diagnostic:

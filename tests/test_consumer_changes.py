@@ -20,7 +20,7 @@ MODELS, ROLES, PLATFORM = "catalog/models.yaml", "catalog/roles.yaml", "catalog/
 TABLE: list[tuple[str, str, str, str, set[str]]] = [
     ("a cpu fact", PVE44, "cores: 6, threads: 12", "cores: 8, threads: 16", set()),
     ("memory of a node", PVE44, "memory_gb: 32", "memory_gb: 64", set()),
-    ("a card is enabled", PVE44, "    disabled: true\n    reason: \"Back", "    reason: \"Back", set()),
+    ("the reason of a disabled card", PVE44, "Back only after", "Back after", set()),
     ("the address of a Proxmox node", PVE44, "192.168.100.44", "192.168.100.144", {HOSTS, NODES}),
     ("the address of a workstation", PC5, "192.168.100.105", "192.168.100.115", set(MINE) - {GUESTS}),
     ("a group", PVE61, "groups: [kiosk]", "groups: [kiosk, hall]", {HOSTS}),
@@ -28,7 +28,7 @@ TABLE: list[tuple[str, str, str, str, set[str]]] = [
     ("the context of a model in use", MODELS, "context: 16384", "context: 8192", BOTH),
     ("LoRA of a model in use", MODELS, "    context: 16384\n", "    context: 16384\n    lora: true\n", {REGISTRY}),
     ("a model that fits nowhere", MODELS, "source: Qwen/Qwen3-Embedding-8B", "source: Qwen/other", set()),
-    ("a figure", MODELS, "value: 12,", "value: 13,", set()),
+    ("a figure", MODELS, "value: 12,", "value: 13,", {REGISTRY}),
     ("the metrics of an engine", MODELS, "    metrics: /metrics\n  vllm", "    metrics: /m\n  vllm", {SLOTS}),
     ("the port of a slot", ROLES, "port: 8083", "port: 8183", {REGISTRY, LITELLM, SLOTS}),
     ("the port of a worker's slot", ROLES, "port: 8084", "port: 8184", {REGISTRY, LITELLM, SLOTS}),

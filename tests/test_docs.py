@@ -101,9 +101,9 @@ def test_the_python_in_the_readme_runs() -> None:
 
 
 def test_commands_to_run_are_where_tests_run_them() -> None:
-    """The how-to pages: test_howto."""
+    """The how-to pages: test_howto; `test_deployment_day` runs those of that page."""
     rest = [path for path in DOCUMENTS if path.parent.name != "howto"]
-    assert [name(path) for path in rest if blocks(path, "console")] == ["README.md"]
+    assert [name(path) for path in rest if blocks(path, "console")] == ["README.md", "docs/deployment-day.md"]
 
 
 def test_the_make_targets_that_documents_name_exist() -> None:
@@ -119,7 +119,7 @@ def test_the_readme_names_every_command() -> None:
     table = HELP.partition("commands:\n")[2].partition("options")[0]
     names = [one.partition("|")[0] for one in re.findall(r"(?m)^  ([a-z |]+?)(?: \[|  )", table)]
     assert names[:5] == ["validate", "placement plan", "render", "diff", "verify"]
-    assert names[-3:] == ["land", "inventory collect", "explain"]
+    assert names[-4:] == ["land", "inventory collect", "bench tts", "explain"]
     assert all(f"knaster {command}" in text for command in names)
 
 

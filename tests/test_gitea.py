@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from knaster.adapters.gitea import Comment, Denied, Gitea, Status, Temporary, access
-from knaster.adapters.gitea.access import scrubbed
-from knaster.adapters.gitea.transport import Limits, trust
+from knaster.adapters.http import Limits, trust
+from knaster.adapters.web import scrubbed
 from knaster.diagnostics import WorldError
 from tests.gitea_double import TOKEN, WEB_PAGE, Double, Fault, gitea
 from tests.gitea_plans import BASE, HEAD, HEAD2

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from knaster.diagnostics import Severity
 from knaster.files import Entry, Refused
 from knaster.loader import load
+from knaster.pipeline import evaluate
 from tests.repo import MODELS, PC5, PVE44, ROLES, files
 
 
@@ -84,12 +85,50 @@ def test_other_files_are_named_and_do_not_stop_anything(path: str) -> None:
         "inventory/.gitkeep",
         "catalog/.gitignore",
         "catalog/architectures/x.yaml",
-        "catalog/benchmarks/a/b.json",
         "README.md",
     ],
 )
 def test_some_files_are_left_alone(path: str) -> None:
     assert load({**files(), path: "anything"}).diagnostics == ()
+
+
+HISTORY = 'model: bge-m3\nruns:\n  - {metric: power, value: 9, unit: W, date: "2026-11-29"}\n'
+
+
+def test_a_history_of_benchmarks_is_read_and_is_no_part_of_the_digest() -> None:
+    loaded = load({**files(), "catalog/benchmarks/bge-m3.yaml": HISTORY})
+    assert loaded.diagnostics == ()
+    assert [(one.model, one.runs[0].value, one.runs[0].kind) for one in loaded.cluster.histories] == [
+        ("bge-m3", 9, "measured")
+    ]
+    assert loaded.digest == load(files()).digest
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "code"),
+    [
+        ("catalog/benchmarks/bge-m3.yml", HISTORY, "file-name"),
+        ("catalog/benchmarks/deep/bge-m3.yaml", HISTORY, "file-name"),
+        ("catalog/benchmarks/notes.txt", "", "file-ignored"),
+        ("catalog/benchmarks/bge-m3.yaml", "model: [\n", "yaml-syntax"),
+        ("catalog/benchmarks/bge-m3.yaml", "model: bge-m3\nruns: [{metric: power}]\n", "schema-missing-key"),
+        ("catalog/benchmarks/bge-m3.yaml", Refused("a symbolic link"), "file-kind"),
+        ("catalog/benchmarks", Refused("a symbolic link"), "file-kind"),
+    ],
+)
+def test_what_is_no_history_is_told_and_stops_no_plan(path: str, text: str | Refused, code: str) -> None:
+    loaded = load({**files(), path: text})
+    assert {item.code for item in loaded.diagnostics} == {code}
+    assert loaded.cluster.broken == frozenset()
+
+
+def test_a_history_is_of_the_model_of_its_file_name() -> None:
+    found = evaluate({**files(), "catalog/benchmarks/other.yaml": HISTORY})
+    assert [(item.code, item.message) for item in found.errors] == [
+        ("name-mismatch", 'catalog/benchmarks/other.yaml says that it is the history of "bge-m3"')
+    ]
+    gone = evaluate({**files(), "catalog/benchmarks/gone.yaml": HISTORY.replace("bge-m3", "gone")})
+    assert [(item.code, item.severity) for item in gone.diagnostics] == [("unknown-model", "warning")]
 
 
 def test_a_refused_entry_breaks_its_file() -> None:

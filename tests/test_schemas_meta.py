@@ -20,7 +20,7 @@ from knaster.loader import ORDERED
 
 FOLDER = Path(__file__).parent.parent / "schemas"
 KINDS = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
-INPUTS = ("node", "models", "roles", "platform")
+INPUTS = ("node", "models", "roles", "platform", "benchmarks")
 
 Schema = Mapping[str, Any]
 

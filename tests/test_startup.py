@@ -32,6 +32,7 @@ def test_help_loads_argparse_and_nothing_of_ours_beside_it(code: str) -> None:
     assert loaded(code) - loaded("import argparse, gettext") - free <= {
         "knaster",
         "knaster.arguments",
+        "knaster.arguments.bench",
         "knaster.arguments.fleet",
         "knaster.arguments.inventory",
         "knaster.arguments.page",

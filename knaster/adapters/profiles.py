@@ -91,7 +91,7 @@ def opened(path: Path) -> Iterator[Folder]:
             kind = kind_of(path.lstat().st_mode)
         except OSError:
             kind = error.strerror or "not readable"
-        raise WorldError(f"profiles are not written to {path}: it is {kind}", "name a folder itself") from error
+        raise WorldError(f"nothing is written to {path}: it is {kind}", "name a folder itself") from error
     try:
         yield Folder(path, handle)
     finally:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from knaster.adapters.at_once import within
 from knaster.adapters.proxmox_access import CA, RIGHTS, Access, access, refusal
-from knaster.adapters.proxmox_bounds import Bounded, UnboundedError, within
+from knaster.adapters.proxmox_bounds import Bounded, UnboundedError
 from knaster.diagnostics import WorldError
 
 __all__ = ["Access", "Node", "access", "nodes"]

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from knaster.arguments.bench import bench
 from knaster.arguments.fleet import completion, fleet
 from knaster.arguments.inventory import inventory
 from knaster.arguments.page import HELP
@@ -47,7 +48,7 @@ def tree() -> Parser:
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
-    for add in (fleet, inventory, pulls, tofu):
+    for add in (fleet, inventory, pulls, bench, tofu):
         add(commands, common)
     completion(commands, common, parser)
     return parser

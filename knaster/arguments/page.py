@@ -17,6 +17,8 @@ commands:
   pr sweep           plan all open pull requests again after main moved
   land               render the tip of main and push that as one commit
   inventory collect  read facts off machines into inventory/, or --check them
+  bench tts|server   speed of a speech or chat endpoint, for the catalog
+  bench llm MODEL    speed and power of a model on a card, by llama-bench
   tofu gate PLAN     may this OpenTofu plan (JSON) be applied; what it does
   init DIR           a repository for another fleet, with an example in it
   explain [CODE]     what a diagnostic means and how to fix it

@@ -16,6 +16,8 @@ _PARTS = {
     "gate": "tofu gate",
     "comment": "pr comment",
     "sweep": "pr sweep",
+    "tts": "bench tts",
+    "llm": "bench llm",
 }
 """What people call a command by."""
 

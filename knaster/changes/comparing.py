@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from knaster.changes.consumers import STAGES, consumers
+from knaster.changes.figures import figures
 from knaster.changes.following import followed
 from knaster.changes.guests import guests
 from knaster.changes.inputs import input_changes
@@ -21,7 +22,7 @@ from knaster.changes.slots import slots
 from knaster.diagnostics import Diagnostic, Severity, order
 from knaster.pipeline import Evaluation
 
-RULES: tuple[Callable[[Scene], Iterable[Change]], ...] = (roles, models, slots, guests, states, externals)
+RULES: tuple[Callable[[Scene], Iterable[Change]], ...] = (roles, models, figures, slots, guests, states, externals)
 """Each tells its own part, whatever the others cover."""
 
 ECHOES: tuple[Callable[[Scene], Iterable[Change]], ...] = (mappings, cards, nodes)

@@ -18,7 +18,7 @@ from knaster.changes.objects import (
     TFVARS,
     Delta,
 )
-from knaster.changes.result import Change, Effect, Kind, Object
+from knaster.changes.result import Change, Effect, Field, Kind, Object
 from knaster.changes.scene import Scene
 from knaster.changes.taking import unnumbered
 from knaster.changes.words import differing, short, value
@@ -101,8 +101,13 @@ def _fallbacks(of: _Item) -> _Fact:
 def _model(of: _Item) -> _Fact:
     if not of.delta.only_changed:
         return _Fact("model", of.one.name, Effect.RECORD, f"is {_in(of.delta)} the registry")
-    recorded = all(field.path and field.path[0] in _RECORDED for field in of.delta.fields)
-    return _Fact("model", of.one.name, Effect.RECORD if recorded else Effect.UPDATE, differing(of.delta.fields))
+    return _Fact("model", of.one.name, *facts(of.delta.fields))
+
+
+def facts(fields: Collection[Field]) -> tuple[Effect, str]:
+    """What differing facts of a model come to."""
+    recorded = all(field.path and field.path[0] in _RECORDED for field in fields)
+    return Effect.RECORD if recorded else Effect.UPDATE, differing(fields)
 
 
 def _in(delta: Delta) -> str:

@@ -12,7 +12,7 @@ from knaster.changes.result import InputChange
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.document.locating import locate
-from knaster.filenames import node_name
+from knaster.filenames import is_history, node_name
 from knaster.loader import ORDERED, Part
 from knaster.redact import masked
 
@@ -49,6 +49,8 @@ def input_changes(before: Parts, after: Parts) -> tuple[InputChange, ...]:
     found: list[InputChange] = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
+        if is_history(path):  # what counts of it stands in the catalog
+            continue
         if old is new or _unreadable(old) or _unreadable(new) or (old and new and old.canonical == new.canonical):
             continue
         at = _At("" if path in _CATALOG else node_name(path), () if old else None, () if new else None)

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knaster.checks.common import NO_NODES, node_names, slot_place, unknown
-from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster, models_place, platform_place, role_place
-from knaster.diagnostics import Diagnostic
+from knaster.cluster import (
+    MODELS_FILE,
+    PLATFORM_FILE,
+    ROLES_FILE,
+    Cluster,
+    history_file,
+    models_place,
+    platform_place,
+    role_place,
+)
+from knaster.diagnostics import Diagnostic, Place, Severity
 
 
 def role_engines(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -19,6 +28,20 @@ def role_engines(cluster: Cluster) -> Iterator[Diagnostic]:
         if engine not in known:
             message = f'role {name} needs the engine "{engine}", which {MODELS_FILE} does not have'
             yield unknown("unknown-engine", message, engine, known, "engines", role_place(name, "needs", "engine"))
+
+
+def histories(cluster: Cluster) -> Iterator[Diagnostic]:
+    """A history of benchmarks lies in the file of its model, and its model is in the catalog."""
+    known = cluster.catalog.models if cluster.catalog else None
+    for one in cluster.histories:
+        place = Place(one.file, ("model",))
+        if one.file != history_file(one.model):
+            message = f'{one.file} says that it is the history of "{one.model}"'
+            yield Diagnostic("name-mismatch", message, place, hint=f"rename the file to {history_file(one.model)}")
+        elif known is not None and one.model not in known:
+            message = f'{one.file} is the history of "{one.model}", which {MODELS_FILE} does not have'
+            hint = "give it the model's new name, inside too, or remove it"
+            yield Diagnostic("unknown-model", message, place, Severity.WARNING, hint)
 
 
 def model_engines(cluster: Cluster) -> Iterator[Diagnostic]:

@@ -1,6 +1,16 @@
 """The fleet as data: frozen dataclasses that know the file they came from."""
 
-from knaster.cluster.catalog import MODELS_FILE, Catalog, Engine, Figure, Model, models_place
+from knaster.cluster.catalog import (
+    BENCHMARKS,
+    MODELS_FILE,
+    Catalog,
+    Engine,
+    Figure,
+    History,
+    Model,
+    history_file,
+    models_place,
+)
 from knaster.cluster.fleet import Cluster
 from knaster.cluster.machines import Cpu, Disk, Gpu, Node, Number, Pci, State
 from knaster.cluster.platform import (
@@ -24,6 +34,7 @@ from knaster.cluster.platform import (
 from knaster.cluster.roles import ROLES_FILE, Needs, Prefer, Role, ShareMode, Slot, VramShare, role_place
 
 __all__ = [
+    "BENCHMARKS",
     "MODELS_FILE",
     "PLATFORM_FILE",
     "ROLES_FILE",
@@ -41,6 +52,7 @@ __all__ = [
     "Figure",
     "Gpu",
     "GpuVm",
+    "History",
     "Image",
     "Lxc",
     "Model",
@@ -59,6 +71,7 @@ __all__ = [
     "VmOverride",
     "VramShare",
     "Worker",
+    "history_file",
     "models_place",
     "platform_place",
     "role_place",

@@ -10,6 +10,7 @@ from knaster.cluster.machines import Number
 from knaster.diagnostics import Place
 
 MODELS_FILE = "catalog/models.yaml"
+BENCHMARKS = "catalog/benchmarks/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,11 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A performance figure with where and when it was taken; ``kind`` says whether anybody measured it."""
+    """A performance figure with where and when it was taken; ``kind`` says whether anybody measured it.
+
+    ``spread`` is the standard deviation in the figure's unit, ``card`` a card type, ``build`` that of the engine;
+    ``partial``: of a run that was cut before its end.
+    """
 
     metric: str
     value: Number
@@ -41,6 +46,19 @@ class Figure:
     engine: str | None = None
     date: str | None = None
     source: str | None = None
+    spread: Number | None = None
+    voice: str | None = None
+    build: str | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Every figure that was ever taken of a model, in the order of its file. The plan does not depend on it."""
+
+    model: str
+    runs: tuple[Figure, ...]
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,11 @@ class Catalog:
 
     engines: Mapping[str, Engine] = field(default_factory=dict)
     models: Mapping[str, Model] = field(default_factory=dict)
+
+
+def history_file(model: str) -> str:
+    """The file of a model's history. Windows has no ``:`` in names of files, and no model has a ``%``."""
+    return f"{BENCHMARKS}{model.replace(':', '%3A')}.yaml"
 
 
 def models_place(*route: str | int, on: Literal["key", "value"] = "value") -> Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from knaster.cluster.catalog import Catalog
+from knaster.cluster.catalog import Catalog, History
 from knaster.cluster.machines import Node
 from knaster.cluster.platform import Platform
 from knaster.cluster.roles import Role
@@ -20,3 +20,4 @@ class Cluster:
     roles: Mapping[str, Role] | None
     platform: Platform | None
     broken: frozenset[str] = frozenset()
+    histories: tuple[History, ...] = ()

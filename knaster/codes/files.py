@@ -90,7 +90,7 @@ CODES: Mapping[str, Explanation] = {
         "Add the file; the `catalog/` and `inventory/` of the knaster repository are a complete example.",
     ),
     "name-mismatch": Explanation(
-        "A node's name differs from the name of its file.",
+        "The name of a node, or of the model of a history of benchmarks, differs from that of its file.",
         "The name is the node's identity in roles, guests and pull requests, and people look for it by file.",
         "Rename the file, or correct name.",
     ),

@@ -117,6 +117,14 @@ CODES: Mapping[str, Explanation] = {
         "Collect the node again or fill compute_cap in; or name the generation under gpu_vm.overrides in "
         "catalog/platform.yaml.",
     ),
+    "benchmark-missing": Explanation(
+        "A card is enabled, but its type needs a benchmark first.",
+        "The policy of the card type in catalog/platform.yaml says `requires: benchmark`: nobody knows yet whether the "
+        "card is worth its power. It needs the figures of a whole llama-bench run with power, of one model on "
+        "a card of this type, under measured in catalog/models.yaml.",
+        "Set disabled: true on the card; run `knaster bench llm MODEL --card NODE/INDEX --file MODEL.gguf` on its "
+        "machine, or bring a run from there with --import; then enable the card in the same pull request.",
+    ),
     "passthrough-facts": Explanation(
         "A card cannot be handed to its VM: PCI facts are missing, or there are more cards than slots.",
         "At every start Proxmox compares PCI id, subsystem id and IOMMU group with the machine, and refuses if one is "

@@ -18,8 +18,8 @@ CODES: Mapping[str, Explanation] = {
         "Correct the name, or take share_with away.",
     ),
     "unknown-model": Explanation(
-        "A slot names a model that the catalog does not have.",
-        "The slot could not be served.",
+        "A slot, or a history of benchmarks, names a model that the catalog does not have.",
+        "The slot could not be served; nobody would look for the history.",
         "Correct the name, add the model to catalog/models.yaml, or leave model out: the largest that fits is taken.",
     ),
     "unknown-fallback": Explanation(

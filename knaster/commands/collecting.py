@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 from knaster.adapters import captures, shell
 from knaster.adapters.shell import Ran
+from knaster.commands.progress import progress
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
 from knaster.inventory.capture import Capture, Section
 from knaster.inventory.collected import Answer
-from knaster.reports.inert import inert
 
 _REFUSED = "a capture is a regular file of at most 16 MiB, named NODE.capture after its node (letters, digits, -)"
 _AGAIN = "capture that machine again with the script that knaster inventory collect --print-commands linux prints"
@@ -69,19 +68,9 @@ def _of_cluster(url: str, name: str | None) -> Iterator[Answer]:
 
 def _shown(args: argparse.Namespace, found: Iterable[Answer], what: str, total: int = 0) -> Iterator[Answer]:
     """The same, with a line on a terminal that tells how far it is."""
-    if args.quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield from found
-        return
     of = f" of {total}" if total else ""
-    try:
-        _tell(f"0{of} {what}")
+    with progress(args) as tell:
+        tell(f"0{of} {what}")
         for number, answer in enumerate(found, 1):
-            _tell(f"{number}{of} {what}: {inert(answer.host)[:40]}")
+            tell(f"{number}{of} {what}: {answer.host[:40]}")
             yield answer
-    finally:
-        _tell("")
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from knaster.adapters import files as adapter
 from knaster.commands.common import Survey, survey
+from knaster.commands.given import text_of
 from knaster.commands.output import show
-from knaster.diagnostics import Diagnostic, WorldError
+from knaster.diagnostics import Diagnostic
 from knaster.gate import Fleet, Verdict, judge, read_plan
 from knaster.guests import carriers
 from knaster.renderers import MANIFEST, TFVARS, digest
@@ -24,7 +24,7 @@ _AGAIN = "make it so: tofu show -json PLAN > PLAN.json"
 
 def run(args: argparse.Namespace) -> int:
     """1 where the plan must not be applied, or is none, or the inputs have errors."""
-    text = _text(args.plan)
+    text = text_of(args.plan, _BOUND, _AGAIN)
     found = survey(args)
     if not found.evaluation.ok:
         show(args, validation.refused("tofu gate", found.evaluation, found.files, "the plan was not judged"))
@@ -82,19 +82,3 @@ def _manifest(root: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _text(path: str) -> str:
-    """The plan's text, ``-`` for standard input. Raises WorldError where there is none."""
-    if path == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    try:
-        with Path(path).open("rb") as stream:  # a pipe too: <(tofu show -json PLAN)
-            data = stream.read(_BOUND + 1)
-    except FileNotFoundError as error:
-        raise WorldError(f"there is no file {path}", _AGAIN) from error
-    except OSError as error:
-        raise WorldError(f"cannot read {path}: {error.strerror}") from error
-    if len(data) > _BOUND:
-        raise WorldError(f"{path} is larger than {_BOUND // adapter.MIB} MiB")
-    return data.decode("utf-8-sig", "replace")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from knaster.card_types import Finder, engines, finder
 from knaster.cluster import Gpu, Node, Number, Platform, State
 from knaster.placement.result import Assignment, card_identity
 
@@ -73,9 +74,10 @@ class Cards:
 
 def collect(nodes: Iterable[Node], platform: Platform | None, lost: Lost | None = None) -> Cards:
     """The cards of `nodes`; card policies come from `platform`; those of `lost` are there but serve nobody."""
+    policies = finder(platform)
     ordered = sorted(nodes, key=lambda node: node.name)
     cards = tuple(
-        _card(node, gpu, at, platform, lost) for node in ordered for at, gpu in enumerate(by_index(node.gpus))
+        _card(node, gpu, at, policies, lost) for node in ordered for at, gpu in enumerate(by_index(node.gpus))
     )
     by_class: defaultdict[CardClass, list[Card]] = defaultdict(list)
     by_node: defaultdict[str, list[Card]] = defaultdict(list)
@@ -98,8 +100,7 @@ def by_index(gpus: tuple[Gpu, ...]) -> list[Gpu]:
     return sorted(gpus, key=lambda gpu: gpu.index)
 
 
-def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None, lost: Lost | None) -> Card:
-    policy = platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
+def _card(node: Node, gpu: Gpu, at: int, policies: Finder, lost: Lost | None) -> Card:
     out = lost in ((node.name, None), (node.name, gpu.index))
     kind = CardClass(
         gpu.disabled,
@@ -107,7 +108,7 @@ def _card(node: Node, gpu: Gpu, at: int, platform: Platform | None, lost: Lost |
         node.role_os,
         gpu.memory_gb,
         gpu.compute_cap,
-        policy.engines if policy else None,
+        engines(policies(gpu)),
     )
     return Card((node.name, at), node, gpu, kind)
 

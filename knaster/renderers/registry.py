@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from knaster.cluster import Catalog, External, Model, Worker
+from knaster.cluster import Catalog, External, Figure, Model, Worker
+from knaster.figures import shown
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data, known
@@ -118,6 +119,26 @@ def _model(model: Model) -> Data:
             "args": list(model.args),
             "tensor_parallel": model.tensor_parallel,
             "startup_timeout": model.startup_timeout,
+            "figures": [_figure(figure) for figure in shown(model.figures)] or None,
+        }
+    )
+
+
+def _figure(figure: Figure) -> Data:
+    """A figure always says whether it was measured."""
+    return known(
+        {
+            "metric": figure.metric,
+            "value": figure.value,
+            "unit": figure.unit,
+            "kind": figure.kind,
+            "spread": figure.spread,
+            "card": figure.card,
+            "voice": figure.voice,
+            "engine": figure.engine,
+            "build": figure.build,
+            "date": figure.date,
+            "partial": figure.partial or None,
         }
     )
 

@@ -21,6 +21,7 @@ Kind = Literal[
     "models",
     "roles",
     "platform",
+    "benchmarks",
     "placement",
     "proxmox",
     "registry",

@@ -1,4 +1,4 @@
-"""Gitea's REST API, as far as a pull request needs it: pulls, comments, commit statuses. The httpx door."""
+"""Gitea's REST API, as far as a pull request needs it: pulls, comments, commit statuses."""
 
 from knaster.adapters.gitea.access import Access, access
 from knaster.adapters.gitea.client import Gitea

@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlsplit
 
+from knaster.adapters.web import credential, split
 from knaster.diagnostics import WorldError
 
 API = ("KNASTER_API_URL", "GITHUB_API_URL")
@@ -18,8 +18,6 @@ TOKENS = ("KNASTER_TOKEN", "GITEA_TOKEN")
 _FORM = "name Gitea's API as https://HOST/api/v1, with the path before it if Gitea has one"
 _ROOT = "/api/v1"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_HOST = re.compile(r"[A-Za-z0-9._:-]+")
-_USERINFO = re.compile(r"(?<=://)[^\s/?#@]{1,512}@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +47,8 @@ def access(api: str | None = None, repo: str | None = None, environment: Mapping
 
 def root(url: str) -> str:
     """The API's address without a slash at its end; ``/api/v1`` is added where it is missing. Raises WorldError."""
-    try:
-        parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not host or not _HOST.fullmatch(host) or parts.query or parts.fragment:
-        raise WorldError("this is no address of Gitea's API", _FORM)
-    if "@" in parts.netloc:
-        raise WorldError("no user and no password belong into the address", f"put the token into {TOKENS[0]}")
-    path = quote(parts.path.rstrip("/"), safe="/%-._~").removesuffix(_ROOT)
-    return f"{parts.scheme}://{parts.netloc}{path.rstrip('/')}{_ROOT}"
+    host, path = split(url, "Gitea's API", _FORM, f"put the token into {TOKENS[0]}")
+    return f"{host}{path.removesuffix(_ROOT).rstrip('/')}{_ROOT}"
 
 
 def repository(name: str) -> str:
@@ -70,24 +59,9 @@ def repository(name: str) -> str:
     return "/".join(parts)
 
 
-def scrubbed(text: str, token: str | None, most: int = 300) -> str:
-    """A text from outside for an error message: without the token and without users in URLs, then cut to `most`."""
-    secrets = {token, quote(token, safe="")} if token else set()
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "[redacted]")
-    text = _USERINFO.sub("[redacted]@", text)
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
 def _first(environment: Mapping[str, str], names: tuple[str, ...]) -> str:
     return next((environment[name] for name in names if environment.get(name, "").strip()), "")
 
 
 def _token(environment: Mapping[str, str]) -> str | None:
-    text = _first(environment, TOKENS).strip()
-    if not text:
-        return None
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise WorldError(f"{' or '.join(TOKENS)} holds no token", "a token has letters, digits and a few signs only")
-    return text
+    return credential(" or ".join(TOKENS), _first(environment, TOKENS))

@@ -15,7 +15,8 @@ from urllib.parse import quote
 from knaster.adapters.gitea import records
 from knaster.adapters.gitea.errors import Denied, Temporary
 from knaster.adapters.gitea.records import Comment, Pull, Status
-from knaster.adapters.gitea.transport import TRIES, Limits, Transport
+from knaster.adapters.gitea.transport import TRIES, Transport
+from knaster.adapters.http import Limits
 
 _PAGE = 50
 _PAGES = 400

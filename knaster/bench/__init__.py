@@ -1,0 +1,1 @@
+"""Measured figures: what a benchmark printed -> measurements -> the catalog's text. Pure."""
