@@ -95,8 +95,6 @@ def _whose(parser: Parser) -> None:
     group.add_argument("--card", metavar="CARD", help=text)
     group.add_argument("--node", metavar="NAME", help="the machine in inventory/")
     group.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="the day (default: today, UTC)")
-    text = "record a run that is not whole too, marked as partial"
-    group.add_argument("--partial", action="store_true", help=text)
 
 
 def _number(least: int, most: int) -> Callable[[str], int]:

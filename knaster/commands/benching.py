@@ -157,7 +157,7 @@ def told(what: str, problem: UnmeasuredError) -> Failure:
 def finish(args: argparse.Namespace, command: str, bench: Bench, found: Outcome, taken: Taken) -> tuple[Told, int]:
     """Record what is to be recorded; what to tell of it, and the exit status."""
     kept = _kept(args, bench, found)
-    whole = bool(found.figures) and (args.partial or not found.partial)
+    whole = bool(found.figures) and not found.partial
     status = INTERRUPTED if found.cut else int(kept.failed or not whole)
     about = {
         "url": bench.server.root,
@@ -202,6 +202,4 @@ def _kept(args: argparse.Namespace, bench: Bench, found: Outcome) -> Kept:
         return Kept(reason="no model of the catalog is named", hint="--model NAME")
     if found.unfit:
         return Kept(reason=found.unfit, failed=True)
-    if found.partial and not args.partial:
-        return Kept(reason="the run is not whole", hint="--partial records it all the same, marked", failed=True)
     return keep(args.directory, bench.subject.model, found.figures)
