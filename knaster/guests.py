@@ -17,6 +17,7 @@ from knaster import drivers
 from knaster.card_types import slug
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
 from knaster.diagnostics import Place
+from knaster.remembered import remembered
 from knaster.units import mib
 
 OPENTOFU = "opentofu"
@@ -67,6 +68,7 @@ def carriers(guests: Iterable[Guest]) -> frozenset[str]:
     return frozenset(guest.name for guest in guests if OPENTOFU in guest.services)
 
 
+@lru_cache(maxsize=1 << 16)
 def node_number(name: str) -> int | None:
     """The trailing digits of a node's name: ``pve44`` is 44, ``pve-ada`` has none. At most nine digits count."""
     found = re.search(r"(?<![0-9])[0-9]{1,9}\Z", name)
@@ -128,6 +130,7 @@ def _driver(node: Node, platform: Platform, template: GpuVm) -> str | None:
     return named_driver(node.name, template) or drivers.generation(node.gpus, platform.drivers)
 
 
+@remembered
 def _gpu_vm(node: Node, platform: Platform, template: GpuVm) -> Guest:
     override = template.overrides.get(node.name, VmOverride())
     number = node_number(node.name)

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "knaster"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("version", "diagnostics", "files", "units", "shipped", "inventory.pci_ids"),
+    ("version", "diagnostics", "files", "units", "shipped", "remembered", "inventory.pci_ids"),
     ("redact", "codes", "provider", "inventory.gpu_table"),
     ("cluster", "document", "schema"),
     ("drivers", "card_types"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 
 from knaster.checks.common import collisions
@@ -38,6 +39,7 @@ class _Bounds:
     guests: tuple[int, int] | None
 
 
+@lru_cache(maxsize=1 << 16)
 def _number(text: str) -> int | None:
     try:
         return int(IPv4Address(text))

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from knaster.cluster import Gpu
 from knaster.guests import Guest
+from knaster.remembered import remembered
 from knaster.renderers.known import Data
 
 
@@ -47,11 +48,13 @@ def whole_card(address: str) -> str:
     return address.lower().removesuffix(".0")
 
 
+@remembered
 def mappings(guest: Guest) -> list[tuple[str, Data]]:
     """Name and facts of the mapping of each card of a VM, in slot order."""
     return [(card.mapping, facts) for card in guest.cards if (facts := mapping(card.gpu)) is not None]
 
 
+@remembered
 def hostpci(guest: Guest) -> list[Data]:
     """The guest's cards in slot order, every default written out: the provider sends 0 for a ``rombar`` left out.
 

@@ -11,6 +11,7 @@ from knaster.cluster import Driver, Gpu, Node, Platform
 from knaster.guests import Guest, Passthrough
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
+from knaster.remembered import remembered
 from knaster.renderers.known import Data, known
 from knaster.renderers.passthrough import hostpci, mappings
 from knaster.renderers.tofu import tags
@@ -58,6 +59,7 @@ def _memory(node: Node, guests: list[Guest], platform: Platform | None) -> Data:
     return known({"total_mib": total, "reserve_mib": reserve, "guests_mib": used, "free_mib": free})
 
 
+@remembered
 def _driver(guest: Guest, platform: Platform | None) -> Data | None:
     """The one driver of a VM, and the card that decides it: the oldest, for which the branch must still be made."""
     driver: Driver | None = platform.drivers.get(guest.driver_generation or "") if platform else None

@@ -11,6 +11,7 @@ import re
 from knaster.cluster import GpuVm, Platform
 from knaster.guests import Guest
 from knaster.planned import Planned
+from knaster.remembered import remembered
 from knaster.renderers.known import JSON_HEAD, Data, known
 from knaster.renderers.passthrough import hostpci, mappings
 
@@ -95,6 +96,7 @@ def _common(guest: Guest, platform: Platform) -> Data:
     }
 
 
+@remembered
 def _vm(guest: Guest, platform: Platform) -> Data:
     return known(
         {
