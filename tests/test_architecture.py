@@ -15,7 +15,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "diagnostics", "files", "units"),
     ("redact", "codes"),
-    ("cluster", "document", "schema"),
+    ("cluster", "document", "schema", "weights"),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),
