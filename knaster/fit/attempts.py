@@ -1,0 +1,186 @@
+"""One try: a model in one precision, under one engine, on one shape or in one room. A row, or why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from knaster.fit.architecture import Architecture, CannotTell
+from knaster.fit.engines import Planning, budget
+from knaster.fit.memory import need
+from knaster.fit.pools import CardClass
+from knaster.fit.serving import Need, Serving, Split
+from knaster.fit.shapes import Shape
+
+GIB = 2**30
+CPU_EXTRA = 2 * GIB
+"""RAM beside the model for a row without a card: the engine itself and the system around it (design: need + 2 GiB)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """How the model is to be served: tokens of one sequence, sequences at once, precision of the KV cache."""
+
+    context: int
+    parallel: int = 1
+    kv_precision: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """What is tried: a model in one precision under one engine; `file`: it is a GGUF file."""
+
+    model: Architecture
+    planning: Planning
+    precision: str
+    ask: Ask
+    file: bool = False
+
+    def at(self, context: int) -> Try:
+        """The same for another context."""
+        return replace(self, ask=replace(self.ask, context=context))
+
+    @property
+    def serving(self) -> Serving:
+        """The question to `fit.memory`; a quantised repository or file is served as it is stored."""
+        plain = self.precision in ("bf16", "f16", "f32")
+        stored = self.precision == self.model.stored and (self.file or not plain)
+        ask = self.ask
+        precision = "stored" if stored else self.precision
+        return Serving(self.planning.kind, precision, ask.context, ask.parallel, ask.kv_precision)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A way that works. ``demand`` and ``offer`` are bytes of each card of one node (of the room for ``cpu``).
+
+    ``demand`` leaves out what the platform's VRAM reserve holds anyway (the CUDA context under llama.cpp). ``shares``
+    are the parts of ``--tensor-split``, empty where all cards get the same.
+    """
+
+    tried: Try
+    shape: Shape | None
+    split: Split
+    need: Need
+    demand: tuple[int, ...]
+    offer: tuple[int, ...]
+    shares: tuple[Fraction, ...] = ()
+
+    @property
+    def cards(self) -> int:
+        """All cards; 0 for a row without one."""
+        return self.shape.cards if self.shape else 0
+
+    @property
+    def headroom(self) -> int:
+        """Bytes left on the fullest card."""
+        return min(have - want for want, have in zip(self.demand, self.offer, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Why a way does not work; ``missing`` bytes on the fullest card where it is a matter of size."""
+
+    reason: str
+    missing: int = 0
+
+
+def on_cards(tried: Try, shape: Shape) -> Fit | Short:
+    """The model on a shape whose every card may run the engine."""
+    cards = shape.cards
+    if cards == 1:
+        return _judged(tried, shape, "none")
+    if tried.planning.kind == "vllm":
+        reason = indivisible(tried.model, cards)
+        return Short(reason) if reason else _judged(tried, shape, "tensor")
+    if cards > tried.model.layers:
+        return Short(f"it has {tried.model.layers} layers, fewer than cards")
+    if shape.like:
+        return _judged(tried, shape, "layer", (Fraction(1),) * cards)
+    tries = [_judged(tried, shape, "layer", parts) for parts in _parts(shape)]
+    fits = [one for one in tries if isinstance(one, Fit)]
+    return max(fits, key=lambda one: one.headroom) if fits else tries[0]
+
+
+def in_room(tried: Try, size: int) -> Fit | Short:
+    """The model without a card, in a room of `size` bytes of RAM."""
+    answer = need(tried.model, tried.serving, 0, "cpu")
+    if isinstance(answer, CannotTell):
+        return Short(answer.reason)
+    demand = _whole(answer.ram_bytes + CPU_EXTRA)
+    if demand > size:
+        return Short(
+            f"it needs {hundredths(demand, up=True)} GiB of RAM, {hundredths(size)} GiB are there", demand - size
+        )
+    return Fit(tried, None, "cpu", answer, (demand,), (size,))
+
+
+def hundredths(size: int, *, up: bool = False) -> str:
+    """Bytes as GiB with two decimals; needs are rounded up and room down, so that a message never seems to fit."""
+    number = -(-size * 100 // GIB) if up else size * 100 // GIB
+    return f"{number // 100}.{number % 100:02d}"
+
+
+def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...] = ()) -> Fit | Short:
+    answer = need(tried.model, tried.serving, shape.cards, split, shares or None)
+    if isinstance(answer, CannotTell):
+        return Short(answer.reason)
+    planning, each = tried.planning, shape.each
+    overhead = answer.context_overhead // shape.cards
+    demand = tuple(_less(planning, size, overhead, kind) for size, kind in zip(answer.per_card, each, strict=False))
+    peak = tuple(_less(planning, size, overhead, kind) for size, kind in zip(answer.load_peak, each, strict=False))
+    offer = tuple(budget(planning.kind, kind) for kind in each)
+    fullest = max(range(len(each)), key=lambda at: demand[at] - offer[at])
+    if demand[fullest] > offer[fullest]:
+        return _short("it needs", demand[fullest], offer[fullest])
+    loading = max(range(len(each)), key=lambda at: peak[at] - each[at].free)
+    if peak[loading] > each[loading].free:
+        return _short("while it loads it needs", peak[loading], each[loading].free)
+    return Fit(tried, shape, split, answer, demand, offer, () if shape.like else shares)
+
+
+def _short(words: str, want: int, have: int) -> Short:
+    return Short(f"{words} {hundredths(want, up=True)} GiB on a card, {hundredths(have)} GiB are there", want - have)
+
+
+def _less(planning: Planning, size: int, overhead: int, card: CardClass) -> int:
+    """What a card has to offer beside its reserve, which holds the CUDA context of llama.cpp already.
+
+    In whole hundredths of a GiB, as the catalog will say it: what is written must fit where it was planned.
+    """
+    return _whole(size - min(overhead, card.reserve) if planning.kind == "llamacpp" else size)
+
+
+def _whole(size: int) -> int:
+    """Rounded up to hundredths of a GiB."""
+    return -(-(-(-size * 100 // GIB) * GIB) // 100)
+
+
+def indivisible(model: Architecture, cards: int) -> str | None:
+    """vLLM's rule for tensor parallelism: heads divide, and KV heads divide or are copied evenly.
+
+    The latent cache of MLA is whole on each card, so that only heads count.
+    """
+    if model.heads % cards:
+        return f"{model.heads} attention heads cannot be divided by {cards} cards (vLLM refuses)"
+    kv = model.kv_heads
+    latent = any(cache.kind == "latent" for cache in model.caches)
+    if latent or not kv or kv % cards == 0 or (cards > kv and cards % kv == 0):
+        return None
+    return f"{kv} KV heads cannot be divided by {cards} cards (vLLM refuses)"
+
+
+def _parts(shape: Shape) -> Sequence[tuple[Fraction, ...]]:
+    """How unlike cards share the layers: by what they offer (llama.cpp's own way), and less a buffer on each.
+
+    In tenths of a GiB, as `--tensor-split` will say it.
+    """
+    tenth = GIB // 10
+    free = [Fraction(kind.free // tenth, 10) for kind in shape.each]
+    tries = []
+    for buffer in (Fraction(0), Fraction(1, 2), Fraction(1)):
+        parts = tuple(max(one - buffer, Fraction(1, 10)) for one in free)
+        if parts not in tries:
+            tries.append(parts)
+    return tries

@@ -1,0 +1,188 @@
+"""The catalog entry for one row of a plan: a model of ``catalog/models.yaml`` with what its engine needs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil
+
+from knaster.document import Value
+from knaster.fit.arguments import arguments
+from knaster.fit.attempts import GIB, Fit, hundredths
+from knaster.fit.candidates import Row
+from knaster.fit.engines import VLLM_FLOORS
+from knaster.fit.serves import Purpose
+from knaster.redact import redact
+from knaster.units import exact
+from knaster.weights.published import GgufFile, Published
+
+FOLDER = "/models"
+"""Where the entry expects a downloaded file; people change it to where theirs are."""
+
+LOADING_RATE = 100 * 10**6
+"""Bytes per second that a start may count on: a gigabit network or an old disk (judgement, not measured)."""
+_SETTING_UP = {"llamacpp": 60, "vllm": 300}
+"""Seconds beside the loading; vLLM compiles, profiles and captures CUDA graphs (judgement, not measured)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``data`` in the order of the schema; ``comments`` are lines without their ``#`` that stand above it."""
+
+    name: str
+    data: dict[str, Value]
+    comments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the weights come from. ``local``: a folder or file on this machine, whose path is ``name``."""
+
+    published: Published
+    local: bool = False
+
+
+def entry(row: Row, source: Source, purpose: Purpose, name: str | None = None) -> Entry:
+    """The entry for a row; `name` overrides the one made of the repository's name and the precision."""
+    fit = row.fit
+    tried = fit.tried
+    file = weights_file(source, tried.precision) if tried.planning.kind == "llamacpp" else None
+    shape = fit.shape
+    data: dict[str, Value] = {
+        "kind": purpose.kind,
+        "vram_gb": _number(max(fit.demand) if shape else fit.need.ram_bytes),
+        "min_cc": _floor(fit),
+        "engines": [tried.planning.engine.name],
+        "context": tried.ask.context,
+        "source": file.path if file else source.published.name,
+        "precision": tried.precision,
+        "args": list(arguments(fit, purpose, file.path if file else "")),
+        "tensor_parallel": shape.cards if shape and shape.cards > 1 else None,
+        "nodes": shape.nodes if shape and shape.nodes > 1 else None,
+        "min_memory_gb": None if shape else _number(fit.demand[0]),
+        "startup_timeout": timeout(fit),
+        "estimated": [_figure(row)],
+    }
+    known: dict[str, Value] = {key: value for key, value in data.items() if value is not None}
+    return Entry(name or entry_name(source.published.name, tried.precision), known, _comments(row, file))
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsFile:
+    """A GGUF file as the entry names it, and how to come by it ("" where it is there)."""
+
+    path: str
+    hint: str = ""
+
+
+def weights_file(source: Source, precision: str) -> WeightsFile:
+    """The file of a precision: the one on disk, one of the repository, or one that has to be made."""
+    published = source.published
+    if source.local and published.config is None:
+        return WeightsFile(published.name)
+    repository = re.sub(r"/[^/]+\.gguf\Z", "", published.name, flags=re.IGNORECASE)
+    found = _listed(published, precision)
+    if found and source.local:
+        return WeightsFile(f"{published.name.rstrip('/')}/{found.path}")
+    if found:
+        parts = " ".join(found.parts or (found.path,))
+        return WeightsFile(f"{FOLDER}/{found.path}", f"hf download {repository} {parts} --local-dir {FOLDER}")
+    base = repository.rstrip("/").rpartition("/")[2]
+    made = f"{FOLDER}/{_plain(base)}-{precision}.gguf"
+    fetch = "" if source.local else f"hf download {repository} --local-dir {_plain(base)}; "
+    where = repository if source.local else _plain(base)
+    convert = (
+        f"{fetch}convert_hf_to_gguf.py {where} --outtype f16 --outfile f16.gguf; "
+        f"llama-quantize f16.gguf {made} {precision}"
+    )
+    return WeightsFile(made, f"{repository} holds none of {precision}; take a published one, or make it: {convert}")
+
+
+def entry_name(source: str, precision: str) -> str:
+    """``qwen3-14b-q4_k_m`` for ``Qwen/Qwen3-14B``: the last part of the name, and the precision if it lacks one."""
+    base = re.sub(r"[-_.]?gguf\Z", "", source.rstrip("/").rpartition("/")[2], flags=re.IGNORECASE)
+    plain = _plain(base).lower()
+    if precision not in plain:
+        plain = f"{plain[: 99 - len(precision)]}-{precision}"
+    return plain[:100]
+
+
+def timeout(fit: Fit) -> int:
+    """Seconds that a start may take, in whole minutes: reading the weights at `LOADING_RATE`, and the engine's own."""
+    size = fit.need.weights
+    if fit.tried.precision == "fp8" and fit.tried.model.stored != "fp8":
+        size *= 2  # the repository's 16 bits are read, whatever they become
+    seconds = _SETTING_UP[fit.tried.planning.kind] + size / LOADING_RATE
+    return min(60 * ceil(seconds / 60), 86400)
+
+
+def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
+    fit, shape = row.fit, row.fit.shape
+    lines = [
+        f"Estimated by knaster model plan for {row.where}; knaster bench measures.",
+        f"{_told(fit)} of {fit.tried.ask.context:,} tokens x {fit.need.bytes_per_token:,} bytes.",
+    ]
+    if file and file.hint:
+        lines.append(f"The file: {file.hint}")
+    if row.build:
+        release = "cuda-12.4" if shape and shape.each[0].os == "windows" else "cuda-12.8, or the image server-cuda"
+        lines.append(
+            f"Takes llama.cpp's {row.build} build ({release}): CUDA 13 builds begin at compute capability 7.5."
+        )
+    if shape and shape.nodes > 1:
+        fabric = " or ".join(dict.fromkeys(spread.fabric or "" for spread in row.spreads))
+        lines.append(f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} cards in each;")
+        lines.append("each node adds its own --node-rank, and --master-addr of the first.")
+    if shape and not shape.like:
+        lines.append("--tensor-split counts cards in PCI order: set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
+    if fit.tried.planning.kind == "vllm":
+        lines.append("vllm serve SOURCE ARGS")
+    return tuple(_line(line) for line in lines)
+
+
+def _told(fit: Fit) -> str:
+    """Weights, cache and the rest, in GiB."""
+    need = fit.need
+    parts = [("weights", need.weights), ("KV cache", need.cache), ("state", need.state), ("buffers", need.compute)]
+    told = " + ".join(f"{name} {hundredths(size, up=True)}" for name, size in parts if size)
+    return f"GiB: {told}"
+
+
+def _figure(row: Row) -> dict[str, Value]:
+    fit = row.fit
+    metric, size = ("vram", max(fit.demand)) if fit.shape else ("memory", fit.demand[0])
+    figure: dict[str, Value] = {"metric": metric, "value": _number(size), "unit": "GiB"}
+    if fit.shape:
+        figure["card"] = fit.shape.each[0].name if fit.shape.like else row.where[:120]
+    return {**figure, "engine": fit.tried.planning.engine.name, "source": "knaster model plan"}
+
+
+def _floor(fit: Fit) -> Value:
+    """The compute capability that the precision asks, where the engine's own floor is lower."""
+    if fit.tried.planning.kind != "vllm":
+        return None
+    floor = VLLM_FLOORS[fit.tried.precision][0]
+    return floor if exact(floor) > exact(fit.tried.planning.engine.min_cc) else None
+
+
+def _listed(published: Published, precision: str) -> GgufFile | None:
+    """The GGUF file whose name says the precision; of several the shortest name."""
+    mark = re.compile(rf"(?<![a-z0-9]){re.escape(precision)}(?![a-z0-9_])", re.IGNORECASE)
+    named = [file for file in published.gguf if mark.search(file.path)]
+    return min(named, key=lambda file: (len(file.path), file.path), default=None)
+
+
+def _number(size: int) -> int | float:
+    """Bytes as GiB with two decimals, rounded up."""
+    whole, rest = divmod(-(-size * 100 // GIB), 100)
+    return whole if not rest else (whole * 100 + rest) / 100
+
+
+def _plain(name: str) -> str:
+    """A name as the catalog takes it: letters, digits and a few marks."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-._+") or "model"
+
+
+def _line(text: str) -> str:
+    """A comment that stays one, whatever a repository calls itself."""
+    return "".join(mark if mark.isprintable() else "?" for mark in redact(text))
