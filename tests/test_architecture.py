@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("fit", "placement.result"),
     ("placement",),
     ("planned",),
+    ("fit.pools",),
     ("slots",),
     ("checks", "renderers"),
     ("filenames",),
@@ -49,6 +50,7 @@ DOORS = {
     "proxmoxer": "adapters.proxmox",
     "requests": "adapters.proxmox",
     "httpx": "adapters.gitea.transport",
+    "huggingface_hub": "adapters.huggingface",
 }
 """Third-party package to the one module that imports it."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from knaster.weights.kinds import Unreadable
 from knaster.weights.published import GgufFile, Published, Tensor
+from knaster.weights.reader import Listing, Progress, Reader
+from knaster.weights.reading import published
 
-__all__ = ["GgufFile", "Published", "Tensor"]
+__all__ = ["GgufFile", "Listing", "Progress", "Published", "Reader", "Tensor", "Unreadable", "published"]
