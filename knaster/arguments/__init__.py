@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from knaster.arguments.fleet import fleet
 from knaster.arguments.inventory import inventory
+from knaster.arguments.model import model
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
 from knaster.arguments.pulls import pulls
@@ -46,6 +47,6 @@ def _parser() -> Parser:
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
-    for add in (fleet, inventory, pulls, tofu):
+    for add in (fleet, inventory, model, pulls, tofu):
         add(commands, common)
     return parser

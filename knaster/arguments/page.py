@@ -16,6 +16,7 @@ commands:
   pr sweep           plan all open pull requests again after main moved
   land               render the tip of main and push that as one commit
   inventory collect  read facts off machines into inventory/, or --check them
+  model plan MODEL   how a model could run on this fleet; its entry
   tofu gate PLAN     may this OpenTofu plan (JSON) be applied; what it does
   explain [CODE]     what a diagnostic means and how to fix it
 options, before or after the command:
@@ -30,7 +31,7 @@ examples:
   knaster placement plan --explain rerank
   knaster placement plan --without pve46/1
   knaster pr plan --base origin/main
-  knaster -C ../fleet render --check
+  knaster model plan Qwen/Qwen3-14B --context 16k
   knaster inventory collect --ssh root@pve44 root@pve46 --all
 exit status: 0 yes, 1 no (an error, or not up to date), 2 could not tell
 """

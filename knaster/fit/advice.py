@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from knaster.fit.attempts import Ask, Fit, Try, on_cards
 from knaster.fit.candidates import Model, Row, best_first, plan
-from knaster.fit.engines import Planning, order, refused, refused_on
+from knaster.fit.engines import Planning, order, refused_on
 from knaster.fit.pools import Hardware, rank
 from knaster.fit.serving import EngineName
 from knaster.fit.shapes import Shape
@@ -102,5 +102,5 @@ def _tries(asked: Question) -> Iterator[Try]:
     model = asked.model
     for precision in asked.precisions:
         for kind, planning in asked.engines.items():
-            if not refused(kind, precision, model.architecture, file=model.file):
-                yield Try(model.architecture, planning, precision, asked.ask, model.file)
+            if not model.refused(kind, precision):
+                yield model.tried(planning, precision, asked.ask)

@@ -29,7 +29,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What is tried: a model in one precision under one engine; `file`: it is a GGUF file."""
+    """What is tried: a model in one precision under one engine; `file`: the model is what a GGUF file of it says."""
 
     model: Architecture
     planning: Planning
@@ -45,7 +45,7 @@ class Try:
     def serving(self) -> Serving:
         """The question to `fit.memory`; a quantised repository or file is served as it is stored."""
         plain = self.precision in ("bf16", "f16", "f32")
-        stored = self.precision == self.model.stored and (self.file or not plain)
+        stored = self.file or (self.precision == self.model.stored and not plain)
         ask = self.ask
         precision = "stored" if stored else self.precision
         return Serving(self.planning.kind, precision, ask.context, ask.parallel, ask.kv_precision)
@@ -153,8 +153,8 @@ def _less(planning: Planning, size: int, overhead: int, card: CardClass) -> int:
 
 
 def _whole(size: int) -> int:
-    """Rounded up to hundredths of a GiB."""
-    return -(-(-(-size * 100 // GIB) * GIB) // 100)
+    """Rounded up to hundredths of a GiB (to less than a byte, so that they are the same hundredths when shown)."""
+    return -(-size * 100 // GIB) * GIB // 100
 
 
 def indivisible(model: Architecture, cards: int) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
@@ -17,10 +17,29 @@ ENGINES: tuple[EngineName, ...] = ("vllm", "llamacpp")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model to plan: its architecture, and whether it is a GGUF file (then no other precision exists)."""
+    """The model to plan. ``files``: what the header of each GGUF file says, by the precision that the file is.
+
+    ``only_files``: nothing else was published (a GGUF file, a repository of them), so no other precision exists.
+    """
 
     architecture: Architecture
-    file: bool = False
+    files: Mapping[str, Architecture] = field(default_factory=dict)
+    only_files: bool = False
+
+    def refused(self, kind: EngineName, precision: str) -> str | None:
+        """Why an engine never serves a precision of this model, whatever the card."""
+        if kind == "llamacpp" and precision in self.files:
+            return None
+        if self.only_files:
+            there = ", ".join(sorted(self.files, key=order)) or "none that could be read"
+            own = f"no GGUF file of {precision} was published; there is: {there}"
+            return "vLLM is never planned with GGUF files" if kind == "vllm" else own
+        return refused(kind, precision, self.architecture)
+
+    def tried(self, planning: Planning, precision: str, ask: Ask) -> Try:
+        """The try of a precision: under llama.cpp by the file itself, where there is one."""
+        file = self.files.get(precision) if planning.kind == "llamacpp" else None
+        return Try(file or self.architecture, planning, precision, ask, file is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +134,13 @@ def _tried(
 ) -> Iterator[Row | Absent]:
     """Every row and every absence of one precision under one engine."""
     precision = want.precision
-    reason = refused(kind, precision, model.architecture, file=model.file)
+    reason = model.refused(kind, precision)
     if reason is None and planning is None:
         reason = f"the catalog has no engine {kind}"
     if reason is not None or planning is None:
         yield Absent("anywhere", precision, TITLES[kind], reason or "")
         return
-    tried = Try(model.architecture, planning, precision, want.ask, model.file)
+    tried = model.tried(planning, precision, want.ask)
     refusals = {card: refused_on(planning, precision, card, want.ask.kv_precision) for card in shapes.classes}
     yield from (_absent(tried, card.name, why) for card, why in refusals.items() if why)
     usable = {card for card, why in refusals.items() if not why}

@@ -110,12 +110,8 @@ def order(precision: str) -> tuple[int, str]:
     return (PRECISIONS.index(precision) if precision in PRECISIONS else len(PRECISIONS), precision)
 
 
-def refused(kind: EngineName, precision: str, model: Architecture, *, file: bool) -> str | None:
-    """Why an engine never serves a precision of a model, whatever the card; `file`: the model is a GGUF file."""
-    if file:
-        if kind == "vllm":
-            return "vLLM is never planned with a GGUF file"
-        return None if precision == model.stored else f"the file is {model.stored}; another precision is another file"
+def refused(kind: EngineName, precision: str, model: Architecture) -> str | None:
+    """Why an engine never serves a precision of a repository with a config, whatever the card."""
     if kind == "vllm":
         return _not_in_vllm(precision, model.stored)
     if precision in ("fp8", "awq", "gptq"):

@@ -14,6 +14,7 @@ from knaster.fit.engines import VLLM_FLOORS
 from knaster.fit.serves import Purpose
 from knaster.redact import redact
 from knaster.units import exact
+from knaster.weights import gguf_names
 from knaster.weights.published import GgufFile, Published
 
 FOLDER = "/models"
@@ -78,24 +79,20 @@ class WeightsFile:
 def weights_file(source: Source, precision: str) -> WeightsFile:
     """The file of a precision: the one on disk, one of the repository, or one that has to be made."""
     published = source.published
-    if source.local and published.config is None:
-        return WeightsFile(published.name)
-    repository = re.sub(r"/[^/]+\.gguf\Z", "", published.name, flags=re.IGNORECASE)
+    name = published.name.rstrip("/")
     found = _listed(published, precision)
-    if found and source.local:
-        return WeightsFile(f"{published.name.rstrip('/')}/{found.path}")
+    if source.local and found:
+        return WeightsFile(name if name.lower().endswith(".gguf") else f"{name}/{found.path}")
     if found:
         parts = " ".join(found.parts or (found.path,))
-        return WeightsFile(f"{FOLDER}/{found.path}", f"hf download {repository} {parts} --local-dir {FOLDER}")
-    base = repository.rstrip("/").rpartition("/")[2]
-    made = f"{FOLDER}/{_plain(base)}-{precision}.gguf"
-    fetch = "" if source.local else f"hf download {repository} --local-dir {_plain(base)}; "
-    where = repository if source.local else _plain(base)
-    convert = (
-        f"{fetch}convert_hf_to_gguf.py {where} --outtype f16 --outfile f16.gguf; "
-        f"llama-quantize f16.gguf {made} {precision}"
+        return WeightsFile(f"{FOLDER}/{found.path}", f"hf download {name} {parts} --local-dir {FOLDER}")
+    base = _plain(name.rpartition("/")[2])
+    made = f"{FOLDER}/{base}-{precision}.gguf"
+    fetch, folder = ("", name) if source.local else (f"hf download {name} --local-dir {base}; ", base)
+    make = (
+        f"convert_hf_to_gguf.py {folder} --outtype f16 --outfile f16.gguf; llama-quantize f16.gguf {made} {precision}"
     )
-    return WeightsFile(made, f"{repository} holds none of {precision}; take a published one, or make it: {convert}")
+    return WeightsFile(made, f"{name} holds none of {precision}; take a published one, or make it: {fetch}{make}")
 
 
 def entry_name(source: str, precision: str) -> str:
@@ -166,10 +163,11 @@ def _floor(fit: Fit) -> Value:
 
 
 def _listed(published: Published, precision: str) -> GgufFile | None:
-    """The GGUF file whose name says the precision; of several the shortest name."""
-    mark = re.compile(rf"(?<![a-z0-9]){re.escape(precision)}(?![a-z0-9_])", re.IGNORECASE)
-    named = [file for file in published.gguf if mark.search(file.path)]
-    return min(named, key=lambda file: (len(file.path), file.path), default=None)
+    """The GGUF file of the precision, the one whose header was read first; a single file is what it is."""
+    if published.config is None and len(published.gguf) == 1:
+        return published.gguf[0]
+    named = [file for file in published.gguf if gguf_names.precision(file.path) == precision]
+    return min(named, key=lambda file: (not file.tensors, len(file.path), file.path), default=None)
 
 
 def _number(size: int) -> int | float:

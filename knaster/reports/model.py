@@ -1,0 +1,310 @@
+"""The report of `model plan`: the ways to run a model, best first, and the catalog entry for the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from knaster.fit.advice import Change
+from knaster.fit.architecture import Architecture
+from knaster.fit.attempts import GIB, Ask, Fit, hundredths
+from knaster.fit.candidates import Absent, Outcome, Row
+from knaster.fit.catalog_edit import lines
+from knaster.fit.entry import Entry
+from knaster.fit.pools import Hardware, LeftOut, Room
+from knaster.fit.shapes import Spread
+from knaster.reports.blocks import Block, Code, Items, Line, Report, Table, plural
+
+_PLACES_SHOWN = 4
+_REASONS_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that `model plan` found out; ``trained``: nobody asked for a context, so the trained one was taken."""
+
+    name: str
+    model: Architecture
+    kind: str
+    ask: Ask
+    outcome: Outcome
+    fleet: Hardware
+    entry: Entry | None = None
+    changes: tuple[Change, ...] = ()
+    revision: str | None = None
+    notes: tuple[str, ...] = ()
+    trained: bool = True
+    written: tuple[str, ...] = ()
+    notices: tuple[str, ...] = field(default=())
+
+
+def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> Report:
+    """JSON: ``{command, ok, model, context, parallel, kv_precision, bytes_per_token, rows, absent, left_out, changes,
+    entry, written, notes}``; sizes are bytes where the key says so, else GiB."""
+    rows = answer.outcome.rows
+    blocks: list[Block] = [Line(_header(answer)), Line(_planned_for(answer))]
+    if rows:
+        blocks += _table(rows, verbose=verbose)
+    else:
+        blocks += _misfit(answer)
+    blocks.append(Items("to know", (*answer.notes, *answer.notices)))
+    if explain:
+        blocks += _absences(answer)
+    if answer.entry is not None:
+        blocks.append(Code(_entry_title(answer), tuple(lines(answer.entry)), "yaml"))
+    if answer.written:
+        blocks.append(Line(f"written: {', '.join(answer.written)}", "good"))
+    return Report(_data(answer), tuple(blocks))
+
+
+def _header(answer: Answer) -> str:
+    model = answer.model
+    parts = [_count(model.parameters) + " parameters", plural(model.layers, "layer")]
+    parts.append(
+        "encoder, no KV cache" if model.encoder else f"{plural(model.kv_heads, 'KV head')} of {model.head_dim}"
+    )
+    if model.experts:
+        parts.append(f"{model.experts} experts")
+    parts.append(f"stored as {model.stored}")
+    parts.append(f"trained context {model.context:,}" if model.context else "trained context not published")
+    return f"{answer.name}: {', '.join(parts)}"
+
+
+def _planned_for(answer: Answer) -> str:
+    ask = answer.ask
+    text = f"planned for {ask.context:,} tokens"
+    if ask.parallel > 1:
+        text += f" in each of {ask.parallel} sequences"
+    each = _per_token(answer)
+    if each is not None:
+        cache = "" if ask.kv_precision == "auto" else f" in {ask.kv_precision}"
+        text += f"; {each:,} bytes of KV cache{cache} per token"
+    return text
+
+
+def _per_token(answer: Answer) -> int | None:
+    if answer.model.encoder:
+        return 0
+    rows = answer.outcome.rows
+    fit = rows[0].fit if rows else answer.changes[0].row.fit if answer.changes else None
+    return fit.need.bytes_per_token if fit else None
+
+
+def _count(number: int) -> str:
+    """``14.8B``, ``596M``."""
+    for unit, size in (("T", 10**12), ("B", 10**9), ("M", 10**6)):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:,}"
+
+
+def _table(rows: tuple[Row, ...], *, verbose: bool) -> Iterator[Block]:
+    shown = [row for row in rows if verbose or not row.spare]
+    cells = tuple(
+        (
+            row.where,
+            row.fit.tried.precision,
+            _engine(row),
+            _per_card(row.fit),
+            f"{hundredths(row.fit.headroom)} GiB",
+            _places(row),
+        )
+        for row in shown
+    )
+    yield Table(("GPUS", "PRECISION", "ENGINE", "PER CARD", "HEADROOM", "WHERE"), cells)
+    if len(shown) < len(rows):
+        yield Line(f"{plural(len(rows) - len(shown), 'way')} more with cards or nodes to spare (-v shows all)")
+
+
+def _engine(row: Row) -> str:
+    name = row.fit.tried.planning.engine.name
+    return f"{name} ({row.build})" if row.build else name
+
+
+def _per_card(fit: Fit) -> str:
+    """The fullest of like cards, each of unlike ones; RAM with what is kept beside it."""
+    if fit.shape is None:
+        return f"{hundredths(fit.demand[0], up=True)} GiB RAM"
+    sizes = fit.demand if not fit.shape.like else (max(fit.demand),)
+    return f"{' + '.join(hundredths(size, up=True) for size in sizes)} GiB"
+
+
+def _places(row: Row) -> str:
+    """The free places first, at most four; cards that are taken name their holder."""
+    if row.fit.shape is None:
+        need = row.fit.demand[0]
+        rooms = sorted(row.rooms, key=lambda room: room.left < need)
+        return _some([_room(room, need) for room in rooms])
+    return _some([_spread(spread) for spread in sorted(row.spreads, key=lambda spread: spread.held)])
+
+
+def _some(places: list[str]) -> str:
+    more = len(places) - _PLACES_SHOWN
+    return ", ".join(places[:_PLACES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _spread(spread: Spread) -> str:
+    nodes: dict[str, list[int]] = {}
+    for card in spread.cards:
+        nodes.setdefault(card.node, []).append(card.index)
+    where = " + ".join(f"{node}/{','.join(map(str, indices))}" for node, indices in nodes.items())
+    holders = sorted({holder for card in spread.cards for holder in card.holders})
+    held = f" (held by {' and '.join(holders)})" if holders else ""
+    return (f"fabric {spread.fabric}: " if spread.fabric else "") + where + held
+
+
+def _room(room: Room, need: int) -> str:
+    guest = f" in {room.guest}" if room.guest else ""
+    held = f" (held by {' and '.join(room.holders)})" if room.left < need else ""
+    return f"{room.node}{guest}{held}"
+
+
+def _misfit(answer: Answer) -> Iterator[Block]:
+    yield Line(f"{answer.name} does not fit", "bad")
+    yield Items("why", tuple(_nearest(answer.outcome.absent)), bad=True)
+    helps = tuple(_change(change) for change in answer.changes)
+    yield Items("what would change it", helps or ("nothing that was tried",), bad=True)
+
+
+def _nearest(absent: Iterable[Absent]) -> Iterator[str]:
+    """Where it is a matter of size, the precisions that lack least; then the other reasons, each once."""
+    short = sorted((one for one in absent if one.missing), key=lambda one: one.missing)
+    best: dict[tuple[str, str], Absent] = {}
+    for one in short:
+        best.setdefault((one.precision, one.engine), one)
+    told = [f"{one.precision} under {one.engine} on {one.where}: {one.reason}" for one in best.values()]
+    others: dict[str, list[str]] = {}
+    for one in absent:
+        if not one.missing and one.where != "CPU":
+            others.setdefault(f"under {one.engine}: {one.reason}", []).append(one.precision)
+    told += [f"{', '.join(dict.fromkeys(names))} {reason}" for reason, names in others.items()]
+    yield from told[:_REASONS_SHOWN]
+    if len(told) > _REASONS_SHOWN:
+        yield f"and {len(told) - _REASONS_SHOWN} more reasons (--explain lists them all)"
+
+
+def _change(change: Change) -> str:
+    fit = change.row.fit
+    how = f"{fit.tried.precision} under {fit.tried.planning.title} on {change.row.where}"
+    if change.kind == "context":
+        return f"a shorter context: {change.options} ({fit.tried.ask.context:,} tokens) fits as {how}"
+    if change.kind == "precision":
+        return f"a heavier quantisation: {change.options} fits as {how}"
+    if change.kind == "held":
+        places = _places(change.row)
+        return f"a card that is taken: it fits as {how}: {places}"
+    return (
+        f"more cards: {change.row.where} in one node would hold {fit.tried.precision} under {fit.tried.planning.title}"
+    )
+
+
+def _absences(answer: Answer) -> Iterator[Block]:
+    rows = tuple((one.where, one.precision, one.engine, one.reason) for one in answer.outcome.absent)
+    yield Table(("WHERE", "PRECISION", "ENGINE", "WHY NOT"), rows, "absent")
+    yield Items("not planned with", tuple(f"{one.name}: {one.reason}" for one in answer.fleet.left_out))
+
+
+def _entry_title(answer: Answer) -> str:
+    if answer.written:
+        return "the catalog entry"
+    return "the catalog entry for the first row (--write adds it to catalog/models.yaml)"
+
+
+def _data(answer: Answer) -> dict[str, Any]:
+    model, entry = answer.model, answer.entry
+    return {
+        "command": "model plan",
+        "ok": bool(answer.outcome.rows),
+        "model": {
+            "name": answer.name,
+            "revision": answer.revision,
+            "kind": answer.kind,
+            "family": model.family,
+            "parameters": model.parameters,
+            "layers": model.layers,
+            "hidden": model.hidden,
+            "heads": model.heads,
+            "kv_heads": model.kv_heads,
+            "head_dim": model.head_dim,
+            "vocab": model.vocab,
+            "experts": model.experts,
+            "encoder": model.encoder,
+            "stored": model.stored,
+            "trained_context": model.context,
+            "exact": model.exact,
+        },
+        "context": answer.ask.context,
+        "parallel": answer.ask.parallel,
+        "kv_precision": answer.ask.kv_precision,
+        "bytes_per_token": _per_token(answer),
+        "rows": [_row(row) for row in answer.outcome.rows],
+        "absent": [_absent(one) for one in answer.outcome.absent],
+        "left_out": [_left_out(one) for one in answer.fleet.left_out],
+        "changes": [_changed(change) for change in answer.changes],
+        "entry": None if entry is None else {"name": entry.name, "model": entry.data, "yaml": "\n".join(lines(entry))},
+        "written": list(answer.written),
+        "notes": [*answer.notes, *answer.notices],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    fit = row.fit
+    need, shape = fit.need, fit.shape
+    return {
+        "gpus": fit.cards,
+        "nodes": shape.nodes if shape else 1,
+        "gpus_per_node": len(shape.each) if shape else 0,
+        "pool": row.where,
+        "classes": [kind.name for kind in shape.each] if shape else [],
+        "precision": fit.tried.precision,
+        "engine": fit.tried.planning.engine.name,
+        "build": row.build or None,
+        "split": fit.split,
+        "per_card_gib": [_gib(size) for size in fit.demand] if shape else [],
+        "offer_gib": [_gib(size) for size in fit.offer] if shape else [],
+        "headroom_gib": _gib(fit.headroom),
+        "min_memory_gb": None if shape else _gib(fit.demand[0]),
+        "weights_bytes": need.weights,
+        "cache_bytes": need.cache,
+        "state_bytes": need.state,
+        "compute_bytes": need.compute,
+        "context_overhead_bytes": need.context_overhead,
+        "load_peak_bytes": list(need.load_peak),
+        "ram_bytes": need.ram_bytes,
+        "bytes_per_token": need.bytes_per_token,
+        "parts": [{"name": part.name, "bytes": part.size, "source": part.source} for part in need.parts],
+        "spare": row.spare,
+        "where": [*map(_spread_data, row.spreads), *map(_room_data, row.rooms)],
+    }
+
+
+def _spread_data(spread: Spread) -> dict[str, Any]:
+    cards = [{"node": card.node, "gpu_index": card.index, "held_by": list(card.holders)} for card in spread.cards]
+    return {"cards": cards, "fabric": spread.fabric}
+
+
+def _room_data(room: Room) -> dict[str, Any]:
+    return {
+        "node": room.node,
+        "guest": room.guest,
+        "room_gib": _gib(room.size),
+        "left_gib": _gib(room.left),
+        "held_by": list(room.holders),
+    }
+
+
+def _changed(change: Change) -> dict[str, Any]:
+    return {"kind": change.kind, "options": change.options or None, "row": _row(change.row)}
+
+
+def _absent(one: Absent) -> dict[str, Any]:
+    return {"where": one.where, "precision": one.precision, "engine": one.engine, "reason": one.reason}
+
+
+def _left_out(one: LeftOut) -> dict[str, Any]:
+    return {"name": one.name, "reason": one.reason}
+
+
+def _gib(size: int) -> float:
+    return round(size / GIB, 3)
