@@ -31,12 +31,16 @@ Rule = Callable[[Spot], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """A precision: the type of most tensors, and the rules for attn_v and for ffn_down."""
+    """A precision: the type of most tensors, the rules for attn_v and ffn_down, the types of attn_output and attn_qkv.
+
+    ``wide``: with eight experts attn_output gets q5_k.
+    """
 
     base: str
     values: Rule | None = None
     downs: Rule | None = None
     outputs: str | None = None
+    fused: str | None = None
     wide: bool = False
 
     def choose(self, spot: Spot, group: TensorGroup) -> str:
@@ -51,6 +55,8 @@ class Mix:
             return "q8_0"
         if spot.category == "ffn_down":
             return (self.downs and self.downs(spot)) or self.base
+        if spot.category == "attn_qkv":
+            return self.fused or self.base
         if spot.category == "attn_output" and spot.model.family != _FALCON:
             return self._attention_output(spot)
         return self.base
@@ -133,15 +139,15 @@ MIXES: dict[str, Mix] = {
     "f16": Mix("f16"),
     "q8_0": Mix("q8_0"),
     "q6_k": Mix("q6_k"),
-    "q5_k_m": Mix("q5_k", _six_where_more, _six_where_more),
+    "q5_k_m": Mix("q5_k", _six_where_more, _six_where_more, fused="q6_k"),
     "q5_k_s": Mix("q5_k"),
-    "q4_k_m": Mix("q4_k", _six_where_more, _medium_down, wide=True),
+    "q4_k_m": Mix("q4_k", _six_where_more, _medium_down, fused="q5_k", wide=True),
     "q4_k_s": Mix("q4_k", _small_value, _small_down, wide=True),
     "q4_0": Mix("q4_0"),
     "iq4_nl": Mix("iq4_nl", _iq4_value, _first_eighth, wide=True),
     "iq4_xs": Mix("iq4_xs", _iq4_value, _first_eighth, wide=True),
     "mxfp4": Mix("mxfp4"),
-    "q3_k_m": Mix("q3_k", _three_value, _three_down, outputs="q4_k", wide=True),
+    "q3_k_m": Mix("q3_k", _three_value, _three_down, outputs="q4_k", fused="q4_k", wide=True),
     "q2_k": Mix("q2_k", _two_value, _always("q3_k"), outputs="q3_k", wide=True),
 }
 """The mixes by precision. Q4_0 and IQ4 are those without an importance matrix."""
