@@ -292,8 +292,11 @@ _LFM2 = _base(
     16,
     2048,
     (32, 8, None),
-    layer_types=["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]
-    + ["full_attention", "conv", "full_attention", "conv", "full_attention", "conv", "full_attention", "conv"],
+    layer_types=[
+        *(["conv", "conv", "full_attention"] * 2),
+        *("conv", "conv"),
+        *(["full_attention", "conv"] * 4),
+    ],
     conv_L_cache=3,
     intermediate_size=12288,
     block_auto_adjust_ff_dim=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
@@ -26,6 +27,7 @@ _TWO_BYTES = ("bf16", "f16")
 _UNQUANTISED = ("norm", "ffn_gate_inp", "ssm_conv1d", "shortconv.conv", "altup", "laurel")
 
 
+@lru_cache(maxsize=64)
 def gguf_tensors(architecture: Architecture, precision: str) -> tuple[Stored, ...] | CannotTell:
     """Each tensor as llama.cpp loads it; ``stored`` is the file at hand."""
     if precision != "stored":
