@@ -18,7 +18,7 @@ from knaster.fit.advice import Question, changes
 from knaster.fit.architecture import CannotTell
 from knaster.fit.attempts import Ask
 from knaster.fit.candidates import Model, plan
-from knaster.fit.entry import Entry, Source, entry
+from knaster.fit.entry import Entry, Source, entry, to_be_made
 from knaster.fit.planning import Refused
 from knaster.fit.pools import Hardware, hardware
 from knaster.fit.serves import purpose
@@ -26,7 +26,8 @@ from knaster.fit.serving import EngineName
 from knaster.planned import Planned
 from knaster.reports import validation
 from knaster.reports.blocks import Items, Line, Report
-from knaster.reports.model import Answer, report
+from knaster.reports.model import report
+from knaster.reports.model_json import Answer
 from knaster.weights.kinds import Unreadable
 from knaster.weights.reading import published
 
@@ -121,8 +122,7 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         outcome,
         usable,
         revision=source.published.revision,
-        notes=source.published.notes,
-        trained=options.context is None,
+        notes=(*source.published.notes, *to_be_made(source.published, outcome.rows)),
     )
     if outcome.rows:
         return replace(answer, entry=entry(outcome.rows[0], source, serves, args.name))

@@ -10,7 +10,7 @@ from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
 from knaster.fit.engines import TITLES, Planning, build, order, refused, refused_on
 from knaster.fit.pools import CardClass, Hardware, Room, rank
 from knaster.fit.serving import EngineName
-from knaster.fit.shapes import Shape, Spread, like, spanning, unlike
+from knaster.fit.shapes import Shape, Spread, apart, like, spanning, unlike
 
 ENGINES: tuple[EngineName, ...] = ("vllm", "llamacpp")
 
@@ -126,6 +126,7 @@ class _Shapes:
         self.like = like(fleet.cards)
         self.unlike = unlike(fleet.cards)
         self.spanning = spanning(fleet.cards)
+        self.apart = apart(fleet.cards)
         self.classes: tuple[CardClass, ...] = tuple(sorted({card.kind for card in fleet.cards}, key=rank))
 
 
@@ -159,6 +160,9 @@ def _on_shapes(tried: Try, shapes: _Shapes, usable: set[CardClass]) -> Iterator[
     mixes = {shape: some for shape, some in shapes.unlike.items() if usable.issuperset(shape.each)}
     if tried.planning.kind == "vllm":
         yield from (_absent(tried, shape.label, "a tensor-parallel group needs like cards") for shape in mixes)
+        yield from (
+            _absent(tried, f"{one.name} across nodes", why) for one, why in shapes.apart.items() if one in usable
+        )
         return
     for label in dict.fromkeys(shape.label for shape in shapes.spanning if usable.issuperset(shape.each)):
         yield _absent(tried, label, "llama.cpp is split over the cards of one node")
@@ -197,7 +201,8 @@ def _in_rooms(tried: Try, rooms: tuple[Room, ...]) -> Row | Absent:
     found = in_room(tried, max(room.size for room in rooms))
     if isinstance(found, Short):
         return _absent(tried, "CPU", found.reason, found.missing)
-    return Row(found, rooms=tuple(room for room in rooms if room.size >= found.demand[0]))
+    enough = tuple(room for room in rooms if room.size >= found.demand[0])
+    return Row(replace(found, offer=(min(room.size for room in enough),)), rooms=enough)
 
 
 def _absent(tried: Try, where: str, reason: str, missing: int = 0) -> Absent:

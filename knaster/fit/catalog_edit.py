@@ -14,7 +14,7 @@ from knaster.fit.entry import Entry
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 _COMMENT_BELOW = re.compile(r"(?:(?:\r\n|\r|\n) *)*(?:\r\n|\r|\n)( *)#[^\r\n]*")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_WIDE = 110
+_WIDE = 120
 
 
 def lines(entry: Entry, pad: str = "  ") -> list[str]:
@@ -83,10 +83,21 @@ def _entry(key: str, value: Value, pad: str) -> Iterator[str]:
         return
     line = f"{pad}{key}: {_flow(value, quoted=key == 'args')}"
     if isinstance(value, list) and len(line) > _WIDE:
-        yield f"{pad}{key}:"
-        yield from (f"{pad}  - {_flow(item, quoted=key == 'args')}" for item in value)
+        yield from _wrapped(f"{pad}{key}: [", [_flow(item, quoted=key == "args") for item in value])
     else:
         yield line
+
+
+def _wrapped(head: str, items: list[str]) -> Iterator[str]:
+    """``key: [a, b,`` and the rest below it, each line as full as it may be."""
+    line, pad = head, " " * len(head)
+    for number, item in enumerate(items):
+        last = "]" if number == len(items) - 1 else ", "
+        if len(line) + len(item) + len(last) > _WIDE and line.strip() and line not in (head, pad):
+            yield line.rstrip()
+            line = pad
+        line += item + last
+    yield line
 
 
 def _flow(value: Value, *, quoted: bool = False) -> str:

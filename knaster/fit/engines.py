@@ -141,13 +141,13 @@ def refused_on(planning: Planning, precision: str, card: CardClass, kv_precision
         return f"{title} does not run on {card.os} natively (the catalog says: {' and '.join(engine.os)})"
     if engine.gpu == "none":
         return f"{engine.name} uses no card, says the catalog"
-    if card.engines is not None and engine.name not in card.engines:
-        return f"the card policy allows {' and '.join(card.engines) or 'no engine'}"
     below = _below(planning, card.compute_cap, precision)
     if below:
         return below
     if engine.max_cc is not None and card.compute_cap > engine.max_cc:
         return f"{engine.name} ends at compute capability {show_cc(engine.max_cc)}"
+    if card.engines is not None and engine.name not in card.engines:
+        return f"the card policy allows {' and '.join(card.engines) or 'no engine'}"
     if kv_precision == "fp8" and card.compute_cap < 8.9:
         return f"an fp8 KV cache needs compute capability 8.9, the card has {show_cc(card.compute_cap)}"
     return None

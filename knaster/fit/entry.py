@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
@@ -70,10 +71,10 @@ def entry(row: Row, source: Source, purpose: Purpose, name: str | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class WeightsFile:
-    """A GGUF file as the entry names it, and how to come by it ("" where it is there)."""
+    """A GGUF file as the entry names it, and how to come by it, in lines (none where it is there)."""
 
     path: str
-    hint: str = ""
+    hint: tuple[str, ...] = ()
 
 
 def weights_file(source: Source, precision: str) -> WeightsFile:
@@ -85,14 +86,35 @@ def weights_file(source: Source, precision: str) -> WeightsFile:
         return WeightsFile(name if name.lower().endswith(".gguf") else f"{name}/{found.path}")
     if found:
         parts = " ".join(found.parts or (found.path,))
-        return WeightsFile(f"{FOLDER}/{found.path}", f"hf download {name} {parts} --local-dir {FOLDER}")
+        sum_of = (f"sha256 {found.sha256}",) if found.sha256 else ()
+        return WeightsFile(
+            f"{FOLDER}/{found.path}", (f"File: hf download {name} {parts} --local-dir {FOLDER}", *sum_of)
+        )
+    return _made(name, precision, local=source.local)
+
+
+def to_be_made(published: Published, rows: Iterable[Row]) -> tuple[str, ...]:
+    """A sentence on the precisions that have rows for llama.cpp and no file yet; nothing where all have one."""
+    served = (row.fit.tried for row in rows if row.fit.tried.planning.kind == "llamacpp")
+    names = [one.precision for one in served if _listed(published, one.precision) is None]
+    if not names:
+        return ()
+    told = ", ".join(dict.fromkeys(names))
+    return (f"{told}: no GGUF file is published here, so one has to be converted, or found elsewhere",)
+
+
+def _made(name: str, precision: str, *, local: bool) -> WeightsFile:
+    """A file that has to be made of the repository or folder, with llama.cpp's own programs."""
     base = _plain(name.rpartition("/")[2])
-    made = f"{FOLDER}/{base}-{precision}.gguf"
-    fetch, folder = ("", name) if source.local else (f"hf download {name} --local-dir {base}; ", base)
-    make = (
-        f"convert_hf_to_gguf.py {folder} --outtype f16 --outfile f16.gguf; llama-quantize f16.gguf {made} {precision}"
-    )
-    return WeightsFile(made, f"{name} holds none of {precision}; take a published one, or make it: {fetch}{make}")
+    made, plain = f"{FOLDER}/{base}-{precision}.gguf", f"{base}-f16.gguf"
+    written = made if precision == "f16" else plain
+    lines = [f"File: {name} holds no GGUF file of {precision}; download one that others made of it, or make it:"]
+    if not local:
+        lines.append(f"  hf download {name} --local-dir {base}")
+    lines.append(f"  convert_hf_to_gguf.py {name if local else base} --outtype f16 --outfile {written}")
+    if precision != "f16":
+        lines.append(f"  llama-quantize {plain} {made} {precision}")
+    return WeightsFile(made, tuple(lines))
 
 
 def entry_name(source: str, precision: str) -> str:
@@ -116,11 +138,10 @@ def timeout(fit: Fit) -> int:
 def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
     fit, shape = row.fit, row.fit.shape
     lines = [
-        f"Estimated by knaster model plan for {row.where}; knaster bench measures.",
-        f"{_told(fit)} of {fit.tried.ask.context:,} tokens x {fit.need.bytes_per_token:,} bytes.",
+        f"Estimated by knaster model plan for {row.where}, until knaster bench measures: GiB of",
+        f"{_told(fit)} ({_cells(fit)})",
+        *(file.hint if file else ()),
     ]
-    if file and file.hint:
-        lines.append(f"The file: {file.hint}")
     if row.build:
         release = "cuda-12.4" if shape and shape.each[0].os == "windows" else "cuda-12.8, or the image server-cuda"
         lines.append(
@@ -133,16 +154,24 @@ def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
     if shape and not shape.like:
         lines.append("--tensor-split counts cards in PCI order: set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
     if fit.tried.planning.kind == "vllm":
-        lines.append("vllm serve SOURCE ARGS")
+        lines.append("Started as: vllm serve, the source, the args.")
     return tuple(_line(line) for line in lines)
 
 
 def _told(fit: Fit) -> str:
-    """Weights, cache and the rest, in GiB."""
+    """Weights, cache and the rest."""
     need = fit.need
     parts = [("weights", need.weights), ("KV cache", need.cache), ("state", need.state), ("buffers", need.compute)]
-    told = " + ".join(f"{name} {hundredths(size, up=True)}" for name, size in parts if size)
-    return f"GiB: {told}"
+    if fit.tried.planning.kind == "vllm":
+        parts.append(("engine", need.context_overhead))
+    return " + ".join(f"{name} {hundredths(size, up=True)}" for name, size in parts if size)
+
+
+def _cells(fit: Fit) -> str:
+    ask = fit.tried.ask
+    sequences = f"{ask.parallel} x " if ask.parallel > 1 else ""
+    each = f" of {fit.need.bytes_per_token:,} bytes" if fit.need.bytes_per_token else ""
+    return f"{sequences}{ask.context:,} tokens{each}"
 
 
 def _figure(row: Row) -> dict[str, Value]:

@@ -6,9 +6,10 @@ with the reason.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knaster.cluster import Engine, Gpu, Needs, Node, Number, Platform, Role
 from knaster.fit.fits import card_device
@@ -20,6 +21,7 @@ from knaster.planned import Planned
 from knaster.units import Exact, mib, show
 
 MIB = 2**20
+_MEMORY = re.compile(r"\b[0-9]+ ?GB\b|\bHBM[0-9]e?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,9 @@ def hardware(planned: Planned, cpu_engine: Engine | None) -> Hardware:
 
 
 def class_name(gpu: Gpu) -> str:
-    """``rtx4000ada-20g``: the type as in a resource mapping, and the nominal GiB."""
+    """``rtx4000ada-20g``: the type as in a resource mapping, less the memory that some names hold, and nominal GiB."""
     size = gpu.memory_gb if gpu.memory_gb is not None else round((gpu.memory_mib or 0) / 1024)
-    return f"{card_type(gpu)}-{show(size)}g"
+    return f"{card_type(replace(gpu, name=_MEMORY.sub(' ', gpu.name or '')))}-{show(size)}g"
 
 
 def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, ...]) -> PoolCard | LeftOut:

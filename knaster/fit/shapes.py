@@ -96,6 +96,20 @@ def spanning(cards: Sequence[PoolCard]) -> Shapes:
     return dict(found)
 
 
+def apart(cards: Sequence[PoolCard]) -> dict[CardClass, str]:
+    """Classes with cards in several nodes that are not all of one fabric, and why those are no pool."""
+    found = {}
+    for kind, some in by_class(cards).items():
+        fabrics = {card.fabric for card in some}
+        if len({card.node for card in some}) > 1 and (None in fabrics or len(fabrics) > 1):
+            names = " and ".join(sorted(fabric for fabric in fabrics if fabric))
+            alone = "nodes whose profiles name no common fabric are no pool"
+            found[kind] = (
+                alone if None in fabrics else f"no model spans two fabrics ({names}): they do not reach each other"
+            )
+    return found
+
+
 def _spans(kind: CardClass, fabric: str, nodes: Mapping[str, list[PoolCard]]) -> Iterator[tuple[Shape, Spread]]:
     """Every number of nodes with every number of cards that each of them has; the freest nodes are taken."""
     for per_node in range(1, max(map(len, nodes.values())) + 1):

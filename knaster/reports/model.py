@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 from knaster.fit.advice import Change
-from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask, Fit, hundredths
-from knaster.fit.candidates import Absent, Outcome, Row
+from knaster.fit.attempts import Fit, hundredths
+from knaster.fit.candidates import Absent, Row
 from knaster.fit.catalog_edit import lines
-from knaster.fit.entry import Entry
-from knaster.fit.pools import Hardware, LeftOut, Room
+from knaster.fit.pools import Room
 from knaster.fit.shapes import Spread
 from knaster.reports.blocks import Block, Code, Items, Line, Report, Table, plural
+from knaster.reports.model_json import Answer, data
 
 _PLACES_SHOWN = 4
 _REASONS_SHOWN = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Everything that `model plan` found out; ``trained``: nobody asked for a context, so the trained one was taken."""
-
-    name: str
-    model: Architecture
-    kind: str
-    ask: Ask
-    outcome: Outcome
-    fleet: Hardware
-    entry: Entry | None = None
-    changes: tuple[Change, ...] = ()
-    revision: str | None = None
-    notes: tuple[str, ...] = ()
-    trained: bool = True
-    written: tuple[str, ...] = ()
-    notices: tuple[str, ...] = field(default=())
 
 
 def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> Report:
@@ -48,14 +26,14 @@ def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> R
         blocks += _table(rows, verbose=verbose)
     else:
         blocks += _misfit(answer)
-    blocks.append(Items("to know", (*answer.notes, *answer.notices)))
+    blocks.append(Items("to know", answer.notes))
     if explain:
         blocks += _absences(answer)
     if answer.entry is not None:
         blocks.append(Code(_entry_title(answer), tuple(lines(answer.entry)), "yaml"))
     if answer.written:
         blocks.append(Line(f"written: {', '.join(answer.written)}", "good"))
-    return Report(_data(answer), tuple(blocks))
+    return Report(data(answer, per_token(answer)), tuple(blocks))
 
 
 def _header(answer: Answer) -> str:
@@ -76,14 +54,14 @@ def _planned_for(answer: Answer) -> str:
     text = f"planned for {ask.context:,} tokens"
     if ask.parallel > 1:
         text += f" in each of {ask.parallel} sequences"
-    each = _per_token(answer)
-    if each is not None:
+    each = per_token(answer)
+    if each:
         cache = "" if ask.kv_precision == "auto" else f" in {ask.kv_precision}"
         text += f"; {each:,} bytes of KV cache{cache} per token"
     return text
 
 
-def _per_token(answer: Answer) -> int | None:
+def per_token(answer: Answer) -> int | None:
     if answer.model.encoder:
         return 0
     rows = answer.outcome.rows
@@ -148,10 +126,17 @@ def _spread(spread: Spread) -> str:
     nodes: dict[str, list[int]] = {}
     for card in spread.cards:
         nodes.setdefault(card.node, []).append(card.index)
-    where = " + ".join(f"{node}/{','.join(map(str, indices))}" for node, indices in nodes.items())
+    where = " + ".join(f"{node}/{_ranges(indices)}" for node, indices in nodes.items())
     holders = sorted({holder for card in spread.cards for holder in card.holders})
     held = f" (held by {' and '.join(holders)})" if holders else ""
     return (f"fabric {spread.fabric}: " if spread.fabric else "") + where + held
+
+
+def _ranges(indices: list[int]) -> str:
+    """``0-3`` for neighbours, ``0,2`` for others."""
+    first, last = min(indices), max(indices)
+    whole = len(indices) > 2 and last - first == len(indices) - 1
+    return f"{first}-{last}" if whole else ",".join(map(str, indices))
 
 
 def _room(room: Room, need: int) -> str:
@@ -209,102 +194,3 @@ def _entry_title(answer: Answer) -> str:
     if answer.written:
         return "the catalog entry"
     return "the catalog entry for the first row (--write adds it to catalog/models.yaml)"
-
-
-def _data(answer: Answer) -> dict[str, Any]:
-    model, entry = answer.model, answer.entry
-    return {
-        "command": "model plan",
-        "ok": bool(answer.outcome.rows),
-        "model": {
-            "name": answer.name,
-            "revision": answer.revision,
-            "kind": answer.kind,
-            "family": model.family,
-            "parameters": model.parameters,
-            "layers": model.layers,
-            "hidden": model.hidden,
-            "heads": model.heads,
-            "kv_heads": model.kv_heads,
-            "head_dim": model.head_dim,
-            "vocab": model.vocab,
-            "experts": model.experts,
-            "encoder": model.encoder,
-            "stored": model.stored,
-            "trained_context": model.context,
-            "exact": model.exact,
-        },
-        "context": answer.ask.context,
-        "parallel": answer.ask.parallel,
-        "kv_precision": answer.ask.kv_precision,
-        "bytes_per_token": _per_token(answer),
-        "rows": [_row(row) for row in answer.outcome.rows],
-        "absent": [_absent(one) for one in answer.outcome.absent],
-        "left_out": [_left_out(one) for one in answer.fleet.left_out],
-        "changes": [_changed(change) for change in answer.changes],
-        "entry": None if entry is None else {"name": entry.name, "model": entry.data, "yaml": "\n".join(lines(entry))},
-        "written": list(answer.written),
-        "notes": [*answer.notes, *answer.notices],
-    }
-
-
-def _row(row: Row) -> dict[str, Any]:
-    fit = row.fit
-    need, shape = fit.need, fit.shape
-    return {
-        "gpus": fit.cards,
-        "nodes": shape.nodes if shape else 1,
-        "gpus_per_node": len(shape.each) if shape else 0,
-        "pool": row.where,
-        "classes": [kind.name for kind in shape.each] if shape else [],
-        "precision": fit.tried.precision,
-        "engine": fit.tried.planning.engine.name,
-        "build": row.build or None,
-        "split": fit.split,
-        "per_card_gib": [_gib(size) for size in fit.demand] if shape else [],
-        "offer_gib": [_gib(size) for size in fit.offer] if shape else [],
-        "headroom_gib": _gib(fit.headroom),
-        "min_memory_gb": None if shape else _gib(fit.demand[0]),
-        "weights_bytes": need.weights,
-        "cache_bytes": need.cache,
-        "state_bytes": need.state,
-        "compute_bytes": need.compute,
-        "context_overhead_bytes": need.context_overhead,
-        "load_peak_bytes": list(need.load_peak),
-        "ram_bytes": need.ram_bytes,
-        "bytes_per_token": need.bytes_per_token,
-        "parts": [{"name": part.name, "bytes": part.size, "source": part.source} for part in need.parts],
-        "spare": row.spare,
-        "where": [*map(_spread_data, row.spreads), *map(_room_data, row.rooms)],
-    }
-
-
-def _spread_data(spread: Spread) -> dict[str, Any]:
-    cards = [{"node": card.node, "gpu_index": card.index, "held_by": list(card.holders)} for card in spread.cards]
-    return {"cards": cards, "fabric": spread.fabric}
-
-
-def _room_data(room: Room) -> dict[str, Any]:
-    return {
-        "node": room.node,
-        "guest": room.guest,
-        "room_gib": _gib(room.size),
-        "left_gib": _gib(room.left),
-        "held_by": list(room.holders),
-    }
-
-
-def _changed(change: Change) -> dict[str, Any]:
-    return {"kind": change.kind, "options": change.options or None, "row": _row(change.row)}
-
-
-def _absent(one: Absent) -> dict[str, Any]:
-    return {"where": one.where, "precision": one.precision, "engine": one.engine, "reason": one.reason}
-
-
-def _left_out(one: LeftOut) -> dict[str, Any]:
-    return {"name": one.name, "reason": one.reason}
-
-
-def _gib(size: int) -> float:
-    return round(size / GIB, 3)
