@@ -11,6 +11,7 @@ from knaster.fit.architecture import Architecture, TensorGroup
 from knaster.fit.recognition.config import MOST_LAYERS, Config, UnknownError, quoted
 from knaster.fit.recognition.gguf_caches import WINDOWS, Blocks, gguf_caches
 from knaster.fit.recognition.gguf_types import precision_of
+from knaster.fit.recognition.headers import fitting
 from knaster.weights import GgufFile, Tensor
 
 ENCODERS = frozenset({"bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert"})
@@ -86,6 +87,7 @@ def _grouped(tensors: tuple[Tensor, ...], layers: int) -> tuple[tuple[TensorGrou
     groups: dict[tuple[str, tuple[int, ...], str, int], list[int]] = defaultdict(list)
     beyond = 0
     for tensor in tensors:
+        fitting(tensor.name, tensor.shape, tensor.dtype)
         block = _BLOCK.match(tensor.name)
         if block is None:
             groups[tensor.name, tensor.shape, tensor.dtype, tensor.size] += []

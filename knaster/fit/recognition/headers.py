@@ -6,9 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from knaster.fit.architecture import TensorGroup
+from knaster.fit.recognition.config import UnknownError, quoted
 from knaster.fit.recognition.names import outside, place
 from knaster.fit.recognition.packing import Packing, Weight, weights
 from knaster.weights import Tensor
+from knaster.weights.gguf_types import BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,14 @@ def _full(name: str, kind: str) -> str:
     return f"{name}.{kind}" if kind and not name.endswith((".bias", ".weight")) else name
 
 
+def fitting(name: str, shape: tuple[int, ...], kind: str) -> None:
+    """Raises UnknownError where a tensor's rows are no whole number of the blocks of its type."""
+    packed = BY_NAME.get(kind)
+    row = shape[-1] if shape else 1
+    if packed is not None and row % packed.block:
+        raise UnknownError(f"the tensor {quoted(name)} has rows of {quoted(row)} numbers, which {kind} cannot pack")
+
+
 def _grouped(own: list[tuple[str, int | None, bool, Weight]]) -> tuple[TensorGroup, ...]:
     """Experts of a layer become one tensor, as in GGUF; then like tensors of several layers one group."""
     merged: dict[tuple[str, int | None, tuple[int, ...], str], list[int]] = defaultdict(list)
@@ -61,6 +71,7 @@ def _grouped(own: list[tuple[str, int | None, bool, Weight]]) -> tuple[TensorGro
     ]
     groups: dict[tuple[str, tuple[int, ...], str, int], list[int]] = defaultdict(list)
     for name, layer, shape, kind, size in single:
+        fitting(name, shape, kind)
         groups[name, shape, kind, size] += [] if layer is None else [layer]
     return tuple(
         TensorGroup(name, shape, kind, size, tuple(sorted(layers)))
