@@ -17,7 +17,7 @@ from knaster.fit import engines, planning
 from knaster.fit.advice import Question, changes
 from knaster.fit.architecture import CannotTell
 from knaster.fit.attempts import Ask
-from knaster.fit.candidates import Model, plan
+from knaster.fit.candidates import plan
 from knaster.fit.entry import Entry, Source, entry, to_be_made
 from knaster.fit.planning import Refused
 from knaster.fit.pools import Hardware, hardware
@@ -110,7 +110,8 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
     if isinstance(model, CannotTell):
         raise WorldError(f"cannot tell whether {source.published.name} fits: {model.reason}")
     wanted = _used(planning.planned_precisions(model, options.precisions, given=args.precision is not None))
-    ask = _ask(model, options)
+    context = _used(planning.context(model.architecture, options.context))
+    ask = Ask(context, options.parallel, options.kv_precision)
     usable = fleet.all.free_only() if args.free else fleet.all
     outcome = plan(model, usable, fleet.engines, wanted, ask)
     serves = purpose(source.published, model.architecture)
@@ -122,19 +123,16 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         outcome,
         usable,
         revision=source.published.revision,
-        notes=(*source.published.notes, *to_be_made(source.published, outcome.rows)),
+        notes=(
+            *source.published.notes,
+            *planning.warnings(model.architecture, context),
+            *to_be_made(source.published, outcome.rows),
+        ),
     )
     if outcome.rows:
         return replace(answer, entry=entry(outcome.rows[0], source, serves, args.name))
     asked = Question(model, usable, fleet.engines, wanted, ask)
     return replace(answer, changes=changes(asked, fleet.all if args.free else None))
-
-
-def _ask(model: Model, options: _Options) -> Ask:
-    context = options.context or model.architecture.context
-    if context is None:
-        raise WorldError("its trained context is not published", "say how long a text may be: --context 8192")
-    return Ask(context, options.parallel, options.kv_precision)
 
 
 def _nothing(fleet: Hardware) -> Report:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.engines import Planning, budget
+from knaster.fit.engines import PLAIN, Planning, budget
 from knaster.fit.memory import need
 from knaster.fit.pools import CardClass
 from knaster.fit.serving import Need, Serving, Split
@@ -43,9 +43,9 @@ class Try:
 
     @property
     def serving(self) -> Serving:
-        """The question to `fit.memory`; a quantised repository or file is served as it is stored."""
-        plain = self.precision in ("bf16", "f16", "f32")
-        stored = self.file or (self.precision == self.model.stored and not plain)
+        """The question to `fit.memory`; a GGUF file, and a quantised repository under vLLM, is served as stored."""
+        kept = self.precision == self.model.stored and self.precision not in PLAIN
+        stored = self.file or (kept and self.planning.kind == "vllm")
         ask = self.ask
         precision = "stored" if stored else self.precision
         return Serving(self.planning.kind, precision, ask.context, ask.parallel, ask.kv_precision)

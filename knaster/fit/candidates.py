@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
-from knaster.fit.engines import TITLES, Planning, build, order, refused, refused_on
+from knaster.fit.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
 from knaster.fit.pools import CardClass, Hardware, Room, rank
 from knaster.fit.serving import EngineName
 from knaster.fit.shapes import Shape, Spread, apart, like, spanning, unlike
@@ -96,9 +96,11 @@ def plan(
 def best_first(row: Row, model: Architecture) -> tuple[object, ...]:
     """Fewest cards, then the smallest card, then the highest precision; rows without a card last.
 
-    Of engines that serve one precision vLLM comes first, for encoders llama.cpp.
+    What a quantised repository is stored as is its highest precision, whatever others are called. Of engines that
+    serve one precision vLLM comes first, for encoders llama.cpp.
     """
     fit = row.fit
+    own = fit.tried.precision == model.stored and model.stored not in PLAIN
     each = fit.shape.each if fit.shape else ()
     cards = (max(rank(kind) for kind in each), sum(kind.total for kind in each)) if each else ()
     first = "llamacpp" if model.encoder else "vllm"
@@ -111,6 +113,10 @@ def best_first(row: Row, model: Architecture) -> tuple[object, ...]:
         _nodes(fit),
         row.where,
     )
+
+
+def _ranked(fit: Fit, *, own: bool) -> tuple[int, str]:
+    return (-1, "") if own else order(fit.tried.precision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ PRECISIONS = (
 )
 """Every precision that can be asked for, the highest first."""
 
+PLAIN = ("bf16", "f16", "f32")
+"""What is stored without a quantisation, and can become any precision."""
+
 DEFAULT = ("bf16", "fp8", "q8_0", "q4_k_m")
 """What is planned unless asked otherwise."""
 
@@ -126,10 +129,9 @@ def refused(kind: EngineName, precision: str, model: Architecture) -> str | None
 def _not_in_vllm(precision: str, stored: str) -> str | None:
     if is_gguf(precision):
         return f"{precision} is a GGUF quantisation; vLLM is never planned with GGUF files"
-    plain = stored in ("bf16", "f16", "f32")
     if precision in ("awq", "gptq", "mxfp4") and precision != stored:
         return f"vLLM serves {precision} only of a repository that is stored so; this one is {stored}"
-    if not plain and precision != stored:
+    if stored not in PLAIN and precision != stored:
         return f"the repository is stored as {stored}, and vLLM serves it so (--precision {stored})"
     return None
 

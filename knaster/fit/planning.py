@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.candidates import Model
-from knaster.fit.engines import DEFAULT, PRECISIONS, is_gguf, order
+from knaster.fit.engines import DEFAULT, PLAIN, PRECISIONS, is_gguf, order
 from knaster.fit.recognise import recognise
 from knaster.weights import gguf_names
 from knaster.weights.published import Published
@@ -65,8 +65,27 @@ def planned_precisions(model: Model, asked: tuple[str, ...], *, given: bool) -> 
     if model.only_files:
         return tuple(sorted(model.files, key=order))
     stored = model.architecture.stored
-    plain = stored in ("bf16", "f16", "f32") or stored in asked
-    return asked if plain or stored not in PRECISIONS else tuple(sorted((*asked, stored), key=order))
+    nothing_new = stored in PLAIN or stored in asked or stored not in PRECISIONS
+    return asked if nothing_new else tuple(sorted((*asked, stored), key=order))
+
+
+def context(model: Architecture, asked: int | None) -> int | Refused:
+    """The tokens of one sequence: those asked for, else the trained context."""
+    trained = model.context
+    if asked is None:
+        hint = "say how long a text may be: --context 8192"
+        return trained if trained else Refused("its trained context is not published", hint)
+    if model.encoder and trained and asked > trained:
+        return Refused(f"it reads {trained:,} tokens at most, not {asked:,}", f"--context {trained} or less")
+    return asked
+
+
+def warnings(model: Architecture, asked: int) -> tuple[str, ...]:
+    """What to know of a context that the model was not trained for."""
+    if model.context is None or asked <= model.context:
+        return ()
+    told = f"{asked:,} tokens are more than the {model.context:,} that it was trained for: both engines need RoPE"
+    return (f"{told} scaling (YaRN) for that, and vLLM refuses without it",)
 
 
 def tokens(text: str, option: str) -> int | Refused:
