@@ -108,15 +108,11 @@ def best_first(row: Row, model: Architecture) -> tuple[object, ...]:
         not each,
         fit.cards,
         cards,
-        order(fit.tried.precision),
+        (-1, "") if own else order(fit.tried.precision),
         fit.tried.planning.kind != first,
         _nodes(fit),
         row.where,
     )
-
-
-def _ranked(fit: Fit, *, own: bool) -> tuple[int, str]:
-    return (-1, "") if own else order(fit.tried.precision)
 
 
 @dataclass(frozen=True, slots=True)
