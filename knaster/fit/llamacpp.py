@@ -75,13 +75,20 @@ def _parts(
     return tensors, llamacpp_caches(architecture, serving, bits), bits
 
 
-def _spread(architecture: Architecture, kept: Kept, owner: tuple[int, ...], cards: int) -> list[int]:
-    """How many layers of a group lie on each card: exactly where the tensors show which, else evenly and rounded up."""
+def attention_layers(architecture: Architecture, kept: Kept) -> frozenset[int] | None:
+    """The layers that a group stands for, where the tensors show them: one kind of attention, its owners all named."""
     attention = [group for group in architecture.caches if group.kind != "recurrent"]
     having = {layer for group in architecture.tensors if group.name.endswith(_ATTENTION) for layer in group.layers}
+    shown = len(attention) == 1 and kept.group in attention and len(having) == kept.group.layers
+    return frozenset(having) if shown else None
+
+
+def _spread(architecture: Architecture, kept: Kept, owner: tuple[int, ...], cards: int) -> list[int]:
+    """How many layers of a group lie on each card: exactly where the tensors show which, else evenly and rounded up."""
+    known = attention_layers(architecture, kept)
+    if known is not None:
+        return [sum(owner[layer] == card for layer in known) for card in range(cards)]
     held = [owner[:-1].count(card) for card in range(cards)]
-    if kept.group in attention and len(attention) == 1 and len(having) == kept.group.layers:
-        return [sum(owner[layer] == card for layer in having) for card in range(cards)]
     return [ceil(Fraction(kept.group.layers * some, architecture.layers)) for some in held]
 
 

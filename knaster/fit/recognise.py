@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
+from knaster.fit.architecture import Architecture, CannotTell, LayerCache, TensorGroup
 from knaster.fit.recognition.config import Config, UnknownError, config_of, quoted
 from knaster.fit.recognition.decoders import experts_of
 from knaster.fit.recognition.families import Family, family_of
 from knaster.fit.recognition.gguf import gguf_architecture
 from knaster.fit.recognition.headers import Loaded, loaded
-from knaster.fit.recognition.heads import heads_of
+from knaster.fit.recognition.heads import Heads, heads_of
 from knaster.fit.recognition.kinds import Kind, kinds
 from knaster.fit.recognition.layer_caches import layer_caches
 from knaster.fit.recognition.precision import Stored, stored_as
@@ -41,6 +41,7 @@ def _from_config(published: Published, parameters: int | None) -> Architecture:
     stored = stored_as(config)
     parts = _tensors(published, (config, family, every), stored, parameters)
     heads = heads_of(config)
+    caches = _caches(config, family, every, heads)
     return Architecture(
         name=published.name,
         family=name,
@@ -48,19 +49,25 @@ def _from_config(published: Published, parameters: int | None) -> Architecture:
         layers=len(every),
         hidden=_hidden(config),
         heads=heads.count,
-        kv_heads=heads.kv,
+        kv_heads=max((cache.kv_heads for cache in caches), default=heads.kv) if family.caches else heads.kv,
         head_dim=heads.dim,
         vocab=config.count("vocab_size"),
         context=_context(config, family),
         stored=stored.named(parts.tensors if published.tensors else ()),
         tied=not parts.output and not family.encoder,
         encoder=family.encoder,
-        caches=() if family.encoder else layer_caches(config, every, heads),
+        caches=caches,
         tensors=parts.tensors,
         experts=experts_of(config),
         extra=parts.extra,
         exact=published.tensors is not None,
     )
+
+
+def _caches(config: Config, family: Family, every: tuple[Kind, ...], heads: Heads) -> tuple[LayerCache, ...]:
+    if family.encoder:
+        return ()
+    return layer_caches(config, every, heads) if family.caches is None else family.caches(config)
 
 
 def _recognised(config: Config) -> tuple[Config, str, Family]:

@@ -1,4 +1,4 @@
-"""The tensors of encoders: BERT, RoBERTa and XLM-RoBERTa (bge-m3, bge-reranker-v2-m3 and their like)."""
+"""The tensors of encoders: BERT, RoBERTa and XLM-RoBERTa (bge-m3, bge-reranker-v2-m3 and their like), Nomic."""
 
 from __future__ import annotations
 
@@ -24,3 +24,19 @@ def bert(config: Config, kinds: tuple[Kind, ...], sheet: Sheet) -> None:
     sheet.top("token_embd_norm.bias", hidden)
     sheet.top("cls.weight", hidden, hidden)
     sheet.top("cls.bias", hidden)
+
+
+def nomic(config: Config, kinds: tuple[Kind, ...], sheet: Sheet) -> None:
+    """Nomic Embed: rotary positions, query, key and value in one matrix, a gated feed-forward, no biases."""
+    every, hidden = range(len(kinds)), sheet.hidden
+    width = config.maybe("n_inner", "intermediate_size") or 4 * hidden
+    sheet.linear(every, "attn_qkv", 3 * hidden, hidden)
+    sheet.linear(every, "attn_output", hidden, hidden)
+    sheet.linear(every, "ffn_up", width, hidden)
+    sheet.linear(every, "ffn_gate", width, hidden)
+    sheet.linear(every, "ffn_down", hidden, width)
+    sheet.norms(every, "attn_output_norm", "layer_output_norm", bias=True)
+    if config.zero("type_vocab_size"):
+        sheet.top("token_types.weight", config.count("type_vocab_size"), hidden)
+    sheet.top("token_embd_norm.weight", hidden)
+    sheet.top("token_embd_norm.bias", hidden)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from knaster.fit.architecture import LayerCache
 from knaster.fit.recognition.config import Config
 from knaster.fit.recognition.decoders import decoder, fused
-from knaster.fit.recognition.encoders import bert
+from knaster.fit.recognition.encoders import bert, nomic
 from knaster.fit.recognition.hybrids import delta_net, lfm2, nemotron
 from knaster.fit.recognition.kinds import Kind
 from knaster.fit.recognition.latents import latent
+from knaster.fit.recognition.nas import nas, nas_caches
 from knaster.fit.recognition.sheet import Sheet
 
 Inventory = Callable[[Config, tuple[Kind, ...], Sheet], None]
@@ -22,7 +24,8 @@ class Family:
 
     ``windows`` and ``recurrent`` as `kinds` takes them; ``inventory`` writes down the tensors of its layers, None where
     a config does not say them (their headers have to be read); ``tied`` the default of ``tie_word_embeddings``;
-    ``defaults`` those of its config class that published configs leave out (transformers 5.24).
+    ``defaults`` those of its config class that published configs leave out (transformers 5.24); ``caches`` reads the
+    caches where no list of layer kinds does.
     """
 
     inventory: Inventory | None = decoder
@@ -31,6 +34,7 @@ class Family:
     tied: bool = False
     encoder: bool = False
     defaults: Mapping[str, object] = field(default_factory=dict)
+    caches: Callable[[Config], tuple[LayerCache, ...]] | None = None
 
 
 _QK_NORM = {"qk_norm": True}
@@ -64,6 +68,7 @@ _JAMBA = {
     "mamba_expand": 2,
 }
 _DENSE = Family()
+_HEADERS = Family(None)
 _QWEN3 = Family(windows="switch", defaults=_QK_NORM)
 _DELTA = Family(delta_net, recurrent="delta", defaults={"full_attention_interval": 4})
 _BERT = Family(bert, encoder=True)
@@ -74,6 +79,17 @@ FAMILIES: Mapping[str, Family] = {
     "ministral3": _DENSE,
     "mixtral": Family(windows="all"),
     "granite": _DENSE,
+    "smollm3": _DENSE,
+    "granitemoe": _HEADERS,
+    "olmo2": _HEADERS,
+    "olmoe": _HEADERS,
+    "starcoder2": Family(None, windows="all"),
+    "stablelm": _HEADERS,
+    "cohere": Family(None, tied=True),
+    "phi": _HEADERS,
+    "phimoe": _HEADERS,
+    "glm4": _HEADERS,
+    "nemotron-nas": Family(nas, caches=nas_caches),
     "qwen2": Family(windows="switch", defaults=_QWEN2),
     "qwen2_vl": Family(windows="switch", defaults=_QWEN2),
     "qwen2_5_vl": Family(windows="switch", defaults=_QWEN2),
@@ -106,7 +122,7 @@ FAMILIES: Mapping[str, Family] = {
     "bert": _BERT,
     "roberta": _BERT,
     "xlm-roberta": _BERT,
-    "nomic_bert": Family(None, encoder=True),
+    "nomic_bert": Family(nomic, encoder=True),
 }
 
 ALIASES: Mapping[str, str] = {
