@@ -141,6 +141,8 @@ def refused_on(planning: Planning, precision: str, card: CardClass, kv_precision
     engine, title = planning.engine, planning.title
     if card.os not in engine.os:
         return f"{title} does not run on {card.os} natively (the catalog says: {' and '.join(engine.os)})"
+    if planning.kind not in KV_PRECISIONS[kv_precision]:
+        return f"{title} has no KV cache in {kv_precision}"
     if engine.gpu == "none":
         return f"{engine.name} uses no card, says the catalog"
     below = _below(planning, card.compute_cap, precision)

@@ -144,9 +144,8 @@ def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
     ]
     if row.build:
         release = "cuda-12.4" if shape and shape.each[0].os == "windows" else "cuda-12.8, or the image server-cuda"
-        lines.append(
-            f"Takes llama.cpp's {row.build} build ({release}): CUDA 13 builds begin at compute capability 7.5."
-        )
+        lines.append(f"Build: llama.cpp for {row.build} ({release});")
+        lines.append("  builds for CUDA 13 begin at compute capability 7.5.")
     if shape and shape.nodes > 1:
         fabric = " or ".join(dict.fromkeys(spread.fabric or "" for spread in row.spreads))
         lines.append(f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} cards in each;")
