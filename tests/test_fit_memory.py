@@ -163,13 +163,13 @@ def test_llama_3_8b_compute_buffer_of_the_load_log() -> None:
 
 def test_gpt_oss_windows_of_two_slots() -> None:
     """ollama#16480: 2 slots x 131,072 tokens: 9216 MiB, and 1280 cells a slot in the windows, 90 MiB."""
-    answer = told(need(of("openai/gpt-oss-120b"), Serving("llamacpp", "mxfp4", 131072, 2, ubatch=1024)))
+    answer = told(need(of("openai/gpt-oss-120b"), Serving("llamacpp", "mxfp4", 131072, 2, ubatch=1024, unified=False)))
     assert answer.cache == (9216 + 90) * MIB
 
 
 def test_unified_windows_of_four_slots() -> None:
     """Windows of four unified slots: Gemma 3 27B 1.83 GiB, Gemma 4 31B 3.5 GiB, at any context that is long enough."""
-    serving = Serving("llamacpp", "q4_k_m", 8192, 4, unified=True)
+    serving = Serving("llamacpp", "q4_k_m", 8192, 4)
     windows = (1024 * 4 + 512) * 52 * 8192
     assert round(windows / GIB, 2) == 1.83
     found = told(need(architecture(GEMMA3_27B), serving))

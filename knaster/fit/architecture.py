@@ -68,7 +68,7 @@ class Architecture:
     ``context`` the trained context in tokens, None where not published; ``stored`` the precision in which it is
     published (``bf16``, ``f16``, ``f32``, ``fp8``, ``mxfp4``, ``awq``, ``gptq``, or that of a GGUF file); ``encoder``
     whether it keeps no cache and takes the whole text in one batch; ``tensors`` those that an engine loads for text;
-    ``extra`` bytes (as stored) that are loaded on demand only, by what they are (vision, mtp).
+    ``extra`` bytes (as stored) that are loaded on demand only, by what they are (vision, mtp); 0 where not known.
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from knaster.fit.architecture import Architecture, CannotTell, LayerCache, TensorGroup
@@ -125,7 +126,13 @@ def _tensors(
         if not family.encoder:
             sheet.top("output_norm.weight", hidden)
         family.inventory(config, every, sheet)
-    return Loaded(tuple(stored.group(row) for row in sheet.rows), (), not tied and not family.encoder)
+    return Loaded(tuple(stored.group(row) for row in sheet.rows), _towers(config), not tied and not family.encoder)
+
+
+def _towers(config: Config) -> tuple[tuple[str, int], ...]:
+    """Towers that the config names; how many bytes they have only their headers say, so 0."""
+    kinds = (("audio", "audio_config"), ("vision", "vision_config"))
+    return tuple((name, 0) for name, key in kinds if isinstance(config.top.get(key), Mapping))
 
 
 def _with_parameters(found: Architecture, parameters: int) -> Architecture:

@@ -19,7 +19,7 @@ class Serving:
     (llama.cpp: slots; each gets the whole ``context``). ``kv_precision`` is ``auto`` (two bytes in both engines,
     also when the weights are fp8), ``f16``, ``bf16``, ``fp8``, ``q8_0``, ``q5_1``, ``q5_0``, ``q4_1``, ``q4_0`` or
     ``f32``. The rest are settings of one engine: ``ubatch`` (None: 512, or the whole text for an encoder),
-    ``unified`` (one cache for all slots, the default only where ``--parallel`` is not given), ``flash_attention``,
+    ``unified`` (one cache for all slots: ``--kv-unified``), ``flash_attention``,
     ``swa_full`` of llama.cpp; ``batched_tokens`` (tokens in flight), ``hybrid_cache`` (sliding layers keep their window
     only), ``graphs`` (CUDA graphs inside the budget, since 0.21, unless ``--enforce-eager``) and ``streamed_load``
     (online fp8 quantises layer by layer, since about 0.15; before, the card had to hold the two-byte weights) of vLLM.
@@ -31,7 +31,7 @@ class Serving:
     parallel: int = 1
     kv_precision: str = "auto"
     ubatch: int | None = None
-    unified: bool = False
+    unified: bool = True
     flash_attention: bool = True
     swa_full: bool = False
     batched_tokens: int = 2048

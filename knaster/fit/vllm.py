@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.buffers import activations
 from knaster.fit.caches import bytes_per_token, kv_bits, vllm_caches
-from knaster.fit.constants import LOADED, NON_TORCH, RUNTIME, RUNTIME_SHARE
+from knaster.fit.constants import ACTIVATION_WIDTHS, LOADED, NON_TORCH, RUNTIME, RUNTIME_SHARE, STATE_BLOCKS
 from knaster.fit.loaded_weights import largest_tensor, vllm_weights
 from knaster.fit.serving import Need, Part, Serving
 
@@ -25,6 +26,11 @@ def on_ranks(architecture: Architecture, serving: Serving, ranks: int) -> Need |
         return bits
     if isinstance(weights, CannotTell):
         return weights
+    return _summed(architecture, serving, (weights, bits), ranks)
+
+
+def _summed(architecture: Architecture, serving: Serving, sizes: tuple[int, Fraction], ranks: int) -> Need:
+    weights, bits = sizes
     own = -(-weights // ranks)
     kept = vllm_caches(architecture, serving, bits, ranks)
     cache = sum(one.each * one.group.layers for one in kept if not one.state)
@@ -32,17 +38,6 @@ def on_ranks(architecture: Architecture, serving: Serving, ranks: int) -> Need |
     compute = activations(architecture, serving, ranks)
     overhead = _overhead(serving, own, compute)
     card = own + cache + state + compute + overhead
-    parts = (
-        Part("weights", own * ranks, LOADED.source),
-        Part("cache", cache * ranks, _CACHE if serving.hybrid_cache else _UNIFORM),
-        Part("state", state * ranks, "vLLM: two pages a sequence and recurrent layer (club-3090#612)"),
-        Part("activations", compute * ranks, "vLLM: three feed-forward and hidden widths a token in flight"),
-        Part(
-            "overhead",
-            overhead * ranks,
-            f"{RUNTIME.source}; {RUNTIME_SHARE.source}" if serving.graphs else NON_TORCH.source,
-        ),
-    )
     return Need(
         per_card=(card,) * ranks,
         weights=own * ranks,
@@ -54,8 +49,20 @@ def on_ranks(architecture: Architecture, serving: Serving, ranks: int) -> Need |
         ram_bytes=0,
         bytes_per_token=bytes_per_token(architecture, bits),
         sequence=(cache + state) * ranks // serving.parallel,
-        parts=tuple(part for part in parts if part.size),
+        parts=_parts(serving, (own, cache, state, compute, overhead), ranks),
     )
+
+
+def _parts(serving: Serving, sizes: tuple[int, ...], ranks: int) -> tuple[Part, ...]:
+    sources = (
+        ("weights", LOADED.source),
+        ("cache", _CACHE if serving.hybrid_cache else _UNIFORM),
+        ("state", STATE_BLOCKS.source),
+        ("activations", ACTIVATION_WIDTHS.source),
+        ("overhead", f"{RUNTIME.source}; {RUNTIME_SHARE.source}" if serving.graphs else NON_TORCH.source),
+    )
+    parts = (Part(name, size * ranks, source) for (name, source), size in zip(sources, sizes, strict=True))
+    return tuple(part for part in parts if part.size)
 
 
 def _overhead(serving: Serving, weights: int, compute: int) -> int:
