@@ -22,7 +22,11 @@ from tests.model_truth import TRUTH
 
 LLAMACPP = Engine("llamacpp", min_cc=5.0, os=("linux", "windows"), gpu="optional", port=8080)
 VLLM = Engine("vllm", min_cc=7.0, os=("linux",), gpu="required", port=8000)
-ENGINES: dict[EngineName, Planning] = {"llamacpp": Planning("llamacpp", LLAMACPP), "vllm": Planning("vllm", VLLM)}
+ENGINES: dict[EngineName, Planning] = {
+    "llamacpp": Planning("llamacpp", LLAMACPP, 2**29),
+    "vllm": Planning("vllm", VLLM, 2**29),
+}
+"""Both engines, with the half GiB of reserve that the platform of `fleet` keeps on Linux."""
 
 QWEN3_14B: Mapping[str, object] = {
     "architectures": ["Qwen3ForCausalLM"],

@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         text = "nothing was planned: the inputs did not load"
         show(args, validation.refused("model plan", found.evaluation, found.files, text))
         return 1
-    known = engines.known(planned.cluster.catalog.engines if planned.cluster.catalog else {})
+    cluster = planned.cluster
+    known = engines.known(cluster.catalog.engines if cluster.catalog else {}, cluster.platform)
     fleet = hardware(planned, known["llamacpp"].engine if "llamacpp" in known else None)
     if not fleet.cards and not fleet.rooms:
         show(args, _nothing(fleet))
@@ -146,7 +147,7 @@ def _nothing(fleet: Hardware) -> Report:
 
 
 def _written(args: argparse.Namespace, found: Survey, answer: Answer, new: Entry) -> int:
-    outcome = write(found, new)
+    outcome = write(found, new, answer.outcome.rows[0].fit.tried.model)
     if outcome.problems is not None:
         show(args, outcome.problems)
         return 1

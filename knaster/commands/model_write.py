@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from knaster.adapters import profiles
 from knaster.cluster import MODELS_FILE
 from knaster.commands.common import Survey
 from knaster.diagnostics import WorldError
+from knaster.fit.architecture import Architecture
 from knaster.fit.catalog_edit import added
 from knaster.fit.entry import Entry
+from knaster.fit.records import record_file, record_text
 from knaster.pipeline import evaluate
 from knaster.reports import validation
 from knaster.reports.blocks import Report
@@ -23,29 +26,43 @@ class Written:
     problems: Report | None = None
 
 
-def write(found: Survey, entry: Entry) -> Written:
-    """Add the entry; nothing is written where `knaster validate` would find an error afterwards.
+def write(found: Survey, entry: Entry, model: Architecture) -> Written:
+    """Add the entry, and the record of its architecture; nothing where `knaster validate` would find an error then.
 
-    Raises WorldError: a model of that name is there and says something else, the layout cannot be added to, or the
-    file cannot be written.
+    Raises WorldError: a model of that name is there and says something else, the layout cannot be added to, or a file
+    cannot be written.
     """
+    new = {record_file(entry.name): record_text(model)}
+    if not _there(found, entry):
+        new = {MODELS_FILE: _with(found, entry), **new}
+    changed = {path: text for path, text in new.items() if found.files.get(path) != text}
+    files = {**found.files, **changed}
+    after = evaluate(files, found.evaluation.planned.current if found.evaluation.planned else None)
+    if not after.ok:
+        return Written(problems=validation.refused("model plan", after, files, "nothing was written"))
+    for path, text in changed.items():
+        _put(found.root / path, text)
+    return Written(tuple(changed))
+
+
+def _with(found: Survey, entry: Entry) -> str:
     text = found.files.get(MODELS_FILE)
-    if not isinstance(text, str):
-        raise WorldError(f"there is no {MODELS_FILE} to add to")
-    if _there(found, entry):
-        return Written()
-    new = added(text, entry)
+    new = added(text, entry) if isinstance(text, str) else None
     if new is None:
         raise WorldError(
             f"{MODELS_FILE} cannot be added to in place", "write models as a plain block, or paste the entry yourself"
         )
-    files = {**found.files, MODELS_FILE: new}
-    after = evaluate(files, found.evaluation.planned.current if found.evaluation.planned else None)
-    if not after.ok:
-        return Written(problems=validation.refused("model plan", after, files, "nothing was written"))
-    with profiles.opened(found.root / "catalog") as folder:
-        folder.write("models.yaml", new)
-    return Written((MODELS_FILE,))
+    return new
+
+
+def _put(path: Path, text: str) -> None:
+    """Write one file; its folder is made if need be, and never reached through a link."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise WorldError(f"cannot make the folder {path.parent}: {error.strerror}") from error
+    with profiles.opened(path.parent) as folder:
+        folder.write(path.name, text)
 
 
 def _there(found: Survey, entry: Entry) -> bool:

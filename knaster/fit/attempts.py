@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from knaster.fit.architecture import Architecture, CannotTell
+from knaster.fit.constants import CUDA_CONTEXT
 from knaster.fit.engines import PLAIN, Planning, budget
+from knaster.fit.layer_split import layer_counts
 from knaster.fit.memory import need
-from knaster.fit.pools import CardClass
 from knaster.fit.serving import Need, Serving, Split
 from knaster.fit.shapes import Shape
 
@@ -96,11 +96,21 @@ def on_cards(tried: Try, shape: Shape) -> Fit | Short:
         return Short(reason) if reason else _judged(tried, shape, "tensor")
     if cards > tried.model.layers:
         return Short(f"it has {tried.model.layers} layers, fewer than cards")
-    if shape.like:
-        return _judged(tried, shape, "layer", (Fraction(1),) * cards)
-    tries = [_judged(tried, shape, "layer", parts) for parts in _parts(shape)]
-    fits = [one for one in tries if isinstance(one, Fit)]
-    return max(fits, key=lambda one: one.headroom) if fits else tries[0]
+    return _split(tried, shape)
+
+
+def _split(tried: Try, shape: Shape) -> Fit | Short:
+    """Layers over the cards: in equal parts where they do, else as many on each as fill it best."""
+    even = _judged(tried, shape, "layer", (Fraction(1),) * shape.cards) if shape.like else None
+    if isinstance(even, Fit):
+        return even
+    kept = min(tried.planning.reserve, int(CUDA_CONTEXT.value))
+    counts = layer_counts(tried.model, tried.serving, [kind.free + kept for kind in shape.each])
+    if isinstance(counts, CannotTell):
+        return Short(counts.reason)
+    if not all(counts) or sum(counts) != tried.model.layers + 1:
+        return even or Short("a card of it would hold no layer, or not every layer finds a card")
+    return _judged(tried, shape, "layer", tuple(map(Fraction, counts)))
 
 
 def in_room(tried: Try, size: int) -> Fit | Short:
@@ -128,8 +138,8 @@ def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...]
         return Short(answer.reason)
     planning, each = tried.planning, shape.each
     overhead = answer.context_overhead // shape.cards
-    demand = tuple(_less(planning, size, overhead, kind) for size, kind in zip(answer.per_card, each, strict=False))
-    peak = tuple(_less(planning, size, overhead, kind) for size, kind in zip(answer.load_peak, each, strict=False))
+    demand = tuple(_less(planning, size, overhead) for size in answer.per_card[: len(each)])
+    peak = tuple(_less(planning, size, overhead) for size in answer.load_peak[: len(each)])
     offer = tuple(budget(planning.kind, kind) for kind in each)
     fullest = max(range(len(each)), key=lambda at: demand[at] - offer[at])
     if demand[fullest] > offer[fullest]:
@@ -137,19 +147,19 @@ def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...]
     loading = max(range(len(each)), key=lambda at: peak[at] - each[at].free)
     if peak[loading] > each[loading].free:
         return _short("while it loads it needs", peak[loading], each[loading].free)
-    return Fit(tried, shape, split, answer, demand, offer, () if shape.like else shares)
+    return Fit(tried, shape, split, answer, demand, offer, () if len(set(shares)) == 1 else shares)
 
 
 def _short(words: str, want: int, have: int) -> Short:
     return Short(f"{words} {hundredths(want, up=True)} GiB on a card, {hundredths(have)} GiB are there", want - have)
 
 
-def _less(planning: Planning, size: int, overhead: int, card: CardClass) -> int:
+def _less(planning: Planning, size: int, overhead: int) -> int:
     """What a card has to offer beside its reserve, which holds the CUDA context of llama.cpp already.
 
     In whole hundredths of a GiB, as the catalog will say it: what is written must fit where it was planned.
     """
-    return _whole(size - min(overhead, card.reserve) if planning.kind == "llamacpp" else size)
+    return _whole(size - min(overhead, planning.reserve) if planning.kind == "llamacpp" else size)
 
 
 def _whole(size: int) -> int:
@@ -169,18 +179,3 @@ def indivisible(model: Architecture, cards: int) -> str | None:
     if latent or not kv or kv % cards == 0 or (cards > kv and cards % kv == 0):
         return None
     return f"{kv} KV heads cannot be divided by {cards} cards (vLLM refuses)"
-
-
-def _parts(shape: Shape) -> Sequence[tuple[Fraction, ...]]:
-    """How unlike cards share the layers: by what they offer (llama.cpp's own way), and less a buffer on each.
-
-    In tenths of a GiB, as `--tensor-split` will say it.
-    """
-    tenth = GIB // 10
-    free = [Fraction(kind.free // tenth, 10) for kind in shape.each]
-    tries = []
-    for buffer in (Fraction(0), Fraction(1, 2), Fraction(1)):
-        parts = tuple(max(one - buffer, Fraction(1, 10)) for one in free)
-        if parts not in tries:
-            tries.append(parts)
-    return tries

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from knaster.cluster import Engine, Number
+from knaster.cluster import Engine, Number, Platform
 from knaster.fit.architecture import Architecture
-from knaster.fit.pools import CardClass
+from knaster.fit.pools import MIB, CardClass
 from knaster.fit.serving import EngineName
-from knaster.units import show_cc
+from knaster.units import mib, show_cc
 
 PRECISIONS = (
     "bf16",
@@ -82,10 +82,15 @@ VLLM_FLOORS: Mapping[str, tuple[Number, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """An engine of the catalog that `model plan` can calculate for."""
+    """An engine of the catalog that `model plan` can calculate for.
+
+    ``reserve`` is the smallest VRAM reserve of the systems that it runs on, in bytes: what ``vram_gb`` may leave out,
+    because every card keeps as much aside.
+    """
 
     kind: EngineName
     engine: Engine
+    reserve: int = 0
 
     @property
     def title(self) -> str:
@@ -93,13 +98,15 @@ class Planning:
         return TITLES[self.kind]
 
 
-def known(engines: Mapping[str, Engine]) -> dict[EngineName, Planning]:
+def known(engines: Mapping[str, Engine], platform: Platform | None = None) -> dict[EngineName, Planning]:
     """The catalog's engines that are llama.cpp or vLLM, by what they are; of two of a kind the first by name."""
+    reserves = platform.vram_reserve_gb if platform else {}
     found: dict[EngineName, Planning] = {}
     for name, engine in sorted(engines.items()):
         kind = _NAMES.get(re.sub(r"[^a-z0-9]", "", name.lower()))
         if kind is not None:
-            found.setdefault(kind, Planning(kind, engine))
+            kept = min((mib(reserves.get(system, 0)) for system in engine.os), default=0)
+            found.setdefault(kind, Planning(kind, engine, int(kept * MIB)))
     return found
 
 

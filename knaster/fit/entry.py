@@ -150,7 +150,7 @@ def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
         fabric = " or ".join(dict.fromkeys(spread.fabric or "" for spread in row.spreads))
         lines.append(f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} cards in each;")
         lines.append("each node adds its own --node-rank, and --master-addr of the first.")
-    if shape and not shape.like:
+    if fit.shares:
         lines.append("--tensor-split counts cards in PCI order: set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
     if fit.tried.planning.kind == "vllm":
         lines.append("Started as: vllm serve, the source, the args.")
