@@ -15,17 +15,22 @@ from knaster.files import Files, Refused
 CATALOG_FILES = (MODELS_FILE, PLATFORM_FILE, ROLES_FILE)
 INVENTORY = "inventory/"
 CATALOG = "catalog/"
-RECORDS = ("catalog/architectures/", "catalog/benchmarks/")
+ARCHITECTURES = "catalog/architectures/"
+BENCHMARKS = "catalog/benchmarks/"
 _HOUSEKEEPING = frozenset({".gitkeep", ".gitignore"})
 _YAML_LIKE = re.compile(r"\.ya?ml\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Paths to load, and what is wrong with the others; ``broken`` should have been inputs and cannot be."""
+    """Paths to load, and what is wrong with the others; ``broken`` should have been inputs and cannot be.
+
+    ``records`` are the architectures of models, which no plan depends on.
+    """
 
     nodes: tuple[str, ...]
     catalog: tuple[str, ...]
+    records: tuple[str, ...]
     broken: frozenset[str]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -41,32 +46,45 @@ def is_node_file(path: str) -> bool:
     return path.startswith(INVENTORY) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
 
 
+def is_record(path: str) -> bool:
+    """Whether the path is ``catalog/architectures/<model>.yaml``: what is known of a model, and no plan depends on."""
+    name = path.removeprefix(ARCHITECTURES)
+    return path.startswith(ARCHITECTURES) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
+
+
+def record_name(path: str) -> str:
+    """The name of a record: the model's, with ``_`` for the ``:`` that no file on Windows may have."""
+    return path.removeprefix(ARCHITECTURES).removesuffix(".yaml")
+
+
 def is_input(path: str) -> bool:
     """Whether knaster loads this path."""
-    return path in CATALOG_FILES or is_node_file(path)
+    return path in CATALOG_FILES or is_node_file(path) or is_record(path)
 
 
 def sort_out(files: Files) -> Inputs:
     """Judge every path under ``inventory/`` and ``catalog/``; paths elsewhere are not looked at."""
-    nodes, catalog, broken, found = [], [], set(), []
+    nodes, catalog, records, broken, found = [], [], [], set(), []
     for path in sorted(files):
         if not f"{path}/".startswith((INVENTORY, CATALOG)):
             continue
         problem = _problem(path, files)
         if problem is not None:
             found.append(problem)
-            if problem.severity is Severity.ERROR:
+            if problem.severity is Severity.ERROR and not path.startswith(ARCHITECTURES):
                 broken.add(path)
         elif is_node_file(path):
             nodes.append(path)
         elif path in CATALOG_FILES:
             catalog.append(path)
+        elif is_record(path):
+            records.append(path)
     found += _missing(files, nodes, broken)
     broken.update(path for path in CATALOG_FILES if path not in files)
     if not nodes:
         broken.add(INVENTORY)
     found += _twins(nodes)
-    return Inputs(tuple(nodes), tuple(catalog), frozenset(broken), tuple(found))
+    return Inputs(tuple(nodes), tuple(catalog), tuple(records), frozenset(broken), tuple(found))
 
 
 def _problem(path: str, files: Files) -> Diagnostic | None:
@@ -79,16 +97,18 @@ def _problem(path: str, files: Files) -> Diagnostic | None:
             hint="put a regular UTF-8 text file in its place, or remove it",
         )
     name = path.rpartition("/")[2]
-    if is_input(path) or name in _HOUSEKEEPING or path.startswith(RECORDS):
+    if is_input(path) or name in _HOUSEKEEPING or path.startswith(BENCHMARKS):
         return None
-    if _YAML_LIKE.search(name.strip()):
+    if _YAML_LIKE.search(name.strip()) and not path.startswith(ARCHITECTURES):
         return _misnamed(path, files)
     return Diagnostic(
         "file-ignored",
         f"{path} is not a file that knaster reads",
         Place(path),
         Severity.WARNING,
-        hint="remove it, or keep it outside inventory/ and catalog/",
+        hint=f"name it {ARCHITECTURES}MODEL.yaml, or remove it"
+        if path.startswith(ARCHITECTURES)
+        else "remove it, or keep it outside inventory/ and catalog/",
     )
 
 

@@ -16,8 +16,10 @@ from knaster import build, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
-from knaster.filenames import Inputs, sort_out
+from knaster.filenames import Inputs, is_record, record_name, sort_out
 from knaster.files import Files
+from knaster.fit.records import architecture
+from knaster.fit.records import problems as record_problems
 
 ORDERED = frozenset({"args", "fallback", "dns"})
 """Keys whose list is a sequence; every other list is a set (``x-ordered`` in the schemas)."""
@@ -68,7 +70,7 @@ def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
     inputs = sort_out(files)
     parts = _parts(files, inputs, like or {})
     found = [*inputs.diagnostics, *(problem for part in parts.values() for problem in part.problems)]
-    broken = inputs.broken | {path for path, part in parts.items() if part.data is None}
+    broken = inputs.broken | {path for path, part in parts.items() if part.data is None and not is_record(path)}
     if broken:
         found.append(_skipped(broken))
     nodes = (part.built for path in inputs.nodes if (part := parts[path]).data is not None)
@@ -79,13 +81,14 @@ def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
         roles=roles,
         platform=platform,
         broken=broken,
+        architectures={record_name(path): parts[path].built for path in inputs.records if parts[path].data is not None},
     )
     return Loaded(cluster, tuple(found), _digest(parts), parts)
 
 
 def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, Part]:
     parts = {}
-    for path in (*inputs.catalog, *inputs.nodes):
+    for path in (*inputs.catalog, *inputs.nodes, *inputs.records):
         text = files[path]
         assert isinstance(text, str), "sort_out passes on text alone"
         earlier = like.get(path)
@@ -95,6 +98,8 @@ def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, 
 
 def _part(path: str, text: str) -> Part:
     """The data of a file that parses and that its schema accepts, built."""
+    if is_record(path):
+        return _record(path, text)
     parsed, problems = document.parse(path, text)
     if parsed is not None and not problems:
         problems = schema.check(_KINDS.get(path, "node"), path, parsed.data)
@@ -103,6 +108,16 @@ def _part(path: str, text: str) -> Part:
     builder = _BUILDERS.get(path)
     built = builder(parsed.data) if builder else build.node(parsed.data, path)
     return Part(text, (), parsed.data, built, _encoded(path, parsed.data))
+
+
+def _record(path: str, text: str) -> Part:
+    """An architecture. It has no share of the digest: what is known of a model moves nothing in the fleet."""
+    parsed, problems = document.parse(path, text)
+    if parsed is not None and not problems:
+        problems = schema.check("architecture", path, parsed.data) or record_problems(path, parsed.data)
+    if parsed is None or problems:
+        return Part(text, tuple(problems))
+    return Part(text, (), parsed.data, architecture(parsed.data), b"")
 
 
 def _skipped(broken: frozenset[str]) -> Diagnostic:

@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "diagnostics", "files", "units"),
-    ("redact", "codes"),
+    ("redact", "codes", "fit.architecture"),
     ("cluster", "document", "schema", "weights"),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),

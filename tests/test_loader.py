@@ -83,13 +83,22 @@ def test_other_files_are_named_and_do_not_stop_anything(path: str) -> None:
     [
         "inventory/.gitkeep",
         "catalog/.gitignore",
-        "catalog/architectures/x.yaml",
+        "catalog/architectures/.gitkeep",
         "catalog/benchmarks/a/b.json",
         "README.md",
     ],
 )
 def test_some_files_are_left_alone(path: str) -> None:
     assert load({**files(), path: "anything"}).diagnostics == ()
+
+
+@pytest.mark.parametrize("name", ["x.yml", "x.json", ".x.yaml", "deep/x.yaml", "X.YAML", "README.md"])
+def test_other_files_beside_records_of_architectures_are_named(name: str) -> None:
+    loaded = load({**files(), f"catalog/architectures/{name}": ""})
+    assert [(item.code, item.severity, item.place.file if item.place else "") for item in loaded.diagnostics] == [
+        ("file-ignored", Severity.WARNING, f"catalog/architectures/{name}")
+    ]
+    assert loaded.cluster.broken == frozenset()
 
 
 def test_a_refused_entry_breaks_its_file() -> None:

@@ -20,7 +20,7 @@ GENERATED_BOUND = 64 * MIB
 FILE = "a file"
 FOLDER = "a folder"
 
-LEFT_ALONE = frozenset({"catalog/architectures", "catalog/benchmarks"})
+LEFT_ALONE = frozenset({"catalog/benchmarks"})
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISREG, FILE),
@@ -36,8 +36,8 @@ _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
 def read(root: Path, *, generated: bool = False) -> dict[str, Entry]:
     """All entries below ``inventory/`` and ``catalog/`` (and ``generated/``), sorted by path in code points.
 
-    Files that do not end in ``.yaml`` are listed with the text ``""``, except under ``generated/``. The folders
-    ``catalog/architectures``, ``catalog/benchmarks`` and every ``.terraform`` below ``generated/`` are left out.
+    Files that do not end in ``.yaml`` are listed with the text ``""``, except under ``generated/``. The folder
+    ``catalog/benchmarks`` and every ``.terraform`` below ``generated/`` are left out.
 
     Raises:
         WorldError: `root` is no folder, or something in it cannot be read.
