@@ -130,6 +130,50 @@ def test_windows_that_count_and_that_do_not(change: dict[str, object], sliding: 
     assert sum(group.layers for group in caches if group.kind == "sliding") == sliding
 
 
+def test_experts_in_a_latent_width() -> None:
+    """Nemotron 3 Super has 120.7 billion parameters: experts of 1024 numbers between two projections."""
+    config = {
+        **TRUTH["nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"].config,
+        "num_hidden_layers": None,
+        "hybrid_override_pattern": None,
+        "layers_block_type": [
+            {"M": "mamba", "E": "moe", "*": "attention"}[letter]
+            for letter in "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME"
+        ],
+        "hidden_size": 4096,
+        "intermediate_size": 2688,
+        "moe_intermediate_size": 2688,
+        "moe_latent_size": 1024,
+        "moe_shared_expert_intermediate_size": 5376,
+        "n_routed_experts": 512,
+        "mamba_num_heads": 128,
+    }
+    found = architecture(config)
+    assert found.layers == 88
+    assert found.parameters / 1e9 == pytest.approx(120.67, abs=0.01)
+    assert [(group.kind, group.layers) for group in found.caches] == [("full", 8), ("recurrent", 40)]
+
+
+def test_an_int4_checkpoint_that_keeps_much_of_it() -> None:
+    """Kimi K2.5: 554.32 GiB in all, of which the vision tower has 0.8; only the experts are packed."""
+    kimi = {**TRUTH["moonshotai/Kimi-K2-Instruct"].config, "quantization_config": None}
+    ignored = ["lm_head", "re:.*self_attn.*", "re:.*shared_experts.*", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*"]
+    packed = {
+        "quant_method": "compressed-tensors",
+        "format": "pack-quantized",
+        "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}},
+        "ignore": ignored,
+    }
+    found = architecture({"model_type": "kimi_k25", "text_config": {**kimi, "quantization_config": packed}})
+    assert found.stored == "int4"
+    assert stored(found) / GIB == pytest.approx(554.32 - 0.8, abs=0.2)
+
+
+def test_mixed_precisions_need_the_headers() -> None:
+    mixed = {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}
+    assert "mixed precisions" in reason({**qwen3(36, 4096, 32, 12288), "quantization_config": mixed})
+
+
 def test_granite_4_micro_has_four_attention_layers() -> None:
     """ollama#12692: 36 of 40 layers are Mamba 2."""
     config = {

@@ -27,7 +27,7 @@ CELLS = _whole(256, "llama.cpp: caches are padded to 256 cells (llama_kv_cache)"
 OUTPUT_BYTES = _whole(4, "llama.cpp: activations and logits are F32")
 MASK_BYTES = _whole(4, "llama.cpp: attention mask in F32 (llm_graph_input_attn)")
 MASK_COPY_BYTES = _whole(2, "llama.cpp: and its copy in F16 with flash attention")
-ACTIVE_EXPERTS = _whole(8, "experts that a token goes through, at most, in the families known here (configs)")
+ACTIVE_EXPERTS = _whole(22, "experts that a token goes through, at most, in the families known here (Nemotron 3 Super)")
 STATE_BYTES = _whole(4, "llama.cpp: both parts of a recurrent state are F32 (create_memory)")
 CUDA_CONTEXT = _whole(
     300 * MIB, "CUDA context and cuBLAS of one process, outside all printed buffers: 300-600 MiB per card, judged"

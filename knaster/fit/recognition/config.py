@@ -81,8 +81,10 @@ class Config:
         return value
 
     def layers(self) -> int:
-        """The number of layers."""
-        return self.count("num_hidden_layers", "n_layer", "n_layers", "num_layers", most=MOST_LAYERS)
+        """The number of layers; where it is not stated, the list of their kinds has one entry for each."""
+        told = self.maybe("num_hidden_layers", "n_layer", "n_layers", "num_layers", most=MOST_LAYERS)
+        listed = self.entries("layers_block_type") if told is None else None
+        return told or len(listed or ()) or self.count("num_hidden_layers")
 
     def _named(self, keys: tuple[str, ...]) -> str:
         return next(key for key in keys if self.get(key) is not None)

@@ -94,24 +94,30 @@ def expert_layers(config: Config, count: int) -> list[int]:
 
 
 def mixture(config: Config, sheet: Sheet, layers: list[int], *, gated: bool = True) -> None:
-    """Router, experts and shared experts. All experts are resident, however few are active."""
-    experts = experts_of(config)
+    """Router, experts and shared experts. All experts are resident, however few are active.
+
+    Where the config has ``moe_latent_size``, the experts work in that width, between two projections (Nemotron 3).
+    """
+    experts, hidden = experts_of(config), sheet.hidden
     width = config.count("moe_intermediate_size", "intermediate_size")
+    latent = config.maybe("moe_latent_size")
     bias = config.flag("gpt_oss")
-    sheet.linear(layers, "ffn_gate_inp", experts, sheet.hidden, bias=bias)
-    parts = (("gate", "up") if gated else ("up",), ("down",))
-    for part in parts[0]:
-        sheet.block(layers, f"ffn_{part}_exps.weight", experts, width, sheet.hidden)
-    sheet.block(layers, "ffn_down_exps.weight", experts, sheet.hidden, width)
-    if bias:
-        for part in parts[0]:
+    sheet.linear(layers, "ffn_gate_inp", experts, hidden, bias=bias)
+    for part in ("gate", "up") if gated else ("up",):
+        sheet.block(layers, f"ffn_{part}_exps.weight", experts, width, latent or hidden)
+        if bias:
             sheet.block(layers, f"ffn_{part}_exps.bias", experts, width)
-        sheet.block(layers, "ffn_down_exps.bias", experts, sheet.hidden)
+    sheet.block(layers, "ffn_down_exps.weight", experts, latent or hidden, width)
+    if bias:
+        sheet.block(layers, "ffn_down_exps.bias", experts, hidden)
+    if latent:
+        sheet.linear(layers, "ffn_latent_down", latent, hidden)
+        sheet.linear(layers, "ffn_latent_up", hidden, latent)
     _shared(config, sheet, layers, width, gated=gated)
 
 
 def _shared(config: Config, sheet: Sheet, layers: list[int], width: int, *, gated: bool) -> None:
-    own = config.maybe("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
+    own = config.zero("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
     shared = own or width * config.zero("n_shared_experts")
     if config.get("n_routed_experts") is not None:
         sheet.block(layers, "exp_probs_b.bias", experts_of(config))

@@ -32,13 +32,14 @@ def gguf_architecture(name: str, file: GgufFile) -> Architecture:
     """The architecture of a file whose header was read; raises UnknownError where that is not possible."""
     config = Config(file.metadata, {}, where=shown(file.path))
     arch = _arch(config)
-    if not file.tensors:
+    tensors = tuple(tensor for tensor in file.tensors if tensor.elements)
+    if not tensors:
         raise UnknownError(f"{config.where} holds no tensors")
     nextn = config.zero(f"{arch}.nextn_predict_layers", most=MOST_LAYERS)
     layers = config.count(f"{arch}.block_count", most=MOST_LAYERS) - nextn
     if layers < 1:
         raise UnknownError(f"{config.where}: no layers are left beside those that predict several tokens")
-    groups, extra = _grouped(file.tensors, layers)
+    groups, extra = _grouped(tensors, layers)
     hidden = config.count(f"{arch}.embedding_length", most=1 << 24)
     heads = _largest(config, f"{arch}.attention.head_count") or 1
     kv = _largest(config, f"{arch}.attention.head_count_kv") or heads

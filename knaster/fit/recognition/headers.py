@@ -32,7 +32,7 @@ def loaded(
     """
     own: list[tuple[str, int | None, bool, Weight]] = []
     extra: dict[str, int] = defaultdict(int)
-    for weight in weights(tensors, packing):
+    for weight in weights(tuple(tensor for tensor in tensors if tensor.elements), packing):
         name, layer, expert = place(weight.base, norms_after=norms_after)
         what = outside(weight.base) or ("mtp" if layer is not None and layer >= layers else None)
         if what is None and tied and name == "output":

@@ -48,7 +48,7 @@ def _delta(config: Config, sheet: Sheet, layers: list[int]) -> None:
 
 def nemotron(config: Config, kinds: tuple[Kind, ...], sheet: Sheet) -> None:
     """Nemotron H: each block is one thing only, Mamba 2, attention, experts or a squared-ReLU feed-forward."""
-    pattern = config.text_of("hybrid_override_pattern") or ""
+    pattern = _letters(config)
     sheet.norms(range(len(kinds)), "attn_norm")
     attention(config, kinds, sheet)
     _mamba2(config, sheet, [layer for layer, kind in enumerate(kinds) if kind == "mamba2"])
@@ -60,6 +60,13 @@ def nemotron(config: Config, kinds: tuple[Kind, ...], sheet: Sheet) -> None:
         width = config.count("intermediate_size")
         sheet.linear(dense, "ffn_up", width, sheet.hidden)
         sheet.linear(dense, "ffn_down", sheet.hidden, width)
+
+
+def _letters(config: Config) -> str:
+    """The blocks as letters of ``hybrid_override_pattern``, which newer configs write out as ``layers_block_type``."""
+    letters = {"moe": "E", "mlp": "-", "mamba": "M", "attention": "*"}
+    listed = config.entries("layers_block_type") or []
+    return config.text_of("hybrid_override_pattern") or "".join(letters.get(str(name), "?") for name in listed)
 
 
 def _mamba2(config: Config, sheet: Sheet, layers: list[int]) -> None:

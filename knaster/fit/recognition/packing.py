@@ -50,6 +50,8 @@ class Packing:
 
 def weights(tensors: tuple[Tensor, ...], packing: Packing) -> tuple[Weight, ...]:
     """The weights that the stored tensors make up, in their order."""
+    if packing.method is None and any(tensor.name.endswith(".weight_scale_2") for tensor in tensors):
+        packing = Packing("nvfp4")  # ModelOpt declares it in a file of its own
     mains: dict[tuple[str, str], Tensor] = {}
     extra: dict[str, int] = {}
     for tensor in tensors:

@@ -16,20 +16,32 @@ _FLOATS = {"bfloat16": "bf16", "float16": "f16", "half": "f16", "float32": "f32"
 _SHORT = {"f8_e4m3": "fp8", "f8_e5m2": "fp8"}
 _KEPT = ("token_embd", "output.weight", "position_embd", "token_types", "ffn_gate_inp", "norm")
 """Never quantised by what publishes fp8, AWQ, GPTQ or MXFP4 checkpoints, unless the headers show otherwise."""
-_PER_32 = 17
-"""Bytes of 32 numbers in MXFP4: 16 of nibbles and a scale."""
+_LISTED: Mapping[str, tuple[str, ...]] = {
+    "self_attn": ("attn_q", "attn_k", "attn_v", "attn_output"),
+    "linear_attn": ("ssm_", "attn_qkv", "attn_gate"),
+    "shared_expert": ("_shexp",),
+    ".mlp": ("ffn_gate.", "ffn_up.", "ffn_down."),
+    "mlp\\.(": ("ffn_gate.", "ffn_up.", "ffn_down."),
+}
+"""Words in the lists of what a checkpoint leaves unquantised, to the parts of GGUF's names that they mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The plain type of a checkpoint (``bf16``, ``f16``, ``f32``), how it is quantised, and to how many bits."""
+    """The plain type of a checkpoint (``bf16``, ``f16``, ``f32``), and how it is quantised, to how many bits, in groups
+    of how many numbers; ``kept`` are parts of names that stay plain; ``mixed``: which layers are in what, only the
+    headers say."""
 
     plain: str
     packing: Packing
     group_size: int = 128
+    kept: tuple[str, ...] = ()
+    mixed: bool = False
 
     def group(self, row: Row) -> TensorGroup:
         """The tensors of a row of an inventory, in the type in which a checkpoint of this kind stores them."""
+        if self.mixed:
+            raise UnknownError("the weights are stored in mixed precisions, and no header of safetensors was read")
         name, shape, layers = row
         kind = self._kind(name, shape)
         return TensorGroup(name, shape, kind, self._size(kind, prod(shape)), layers)
@@ -45,22 +57,24 @@ class Stored:
 
     def _kind(self, name: str, shape: tuple[int, ...]) -> str:
         method = self.packing.method
-        linear = len(shape) > 1 and name.endswith(".weight") and not any(part in name for part in _KEPT)
+        linear = len(shape) > 1 and name.endswith(".weight") and not any(part in name for part in (*_KEPT, *self.kept))
         if method is None or not linear or (method == "mxfp4" and "_exps" not in name):
             return self.plain
         return "f8_e4m3" if method == "fp8" else method
 
     def _size(self, kind: str, elements: int) -> int:
+        """Bytes with scales: F32 for a block of 128 x 128 (fp8), a byte for 16 (nvfp4) or 32 (mxfp4), two for
+        a group, and a zero of the weight's own bits (awq, gptq)."""
+        plain = {"bf16": 2, "f16": 2, "f32": 4}
+        if kind in plain:
+            return elements * plain[kind]
+        bits = self.packing.bits
         if kind == "f8_e4m3":
             return elements + 4 * -(-elements // (128 * 128))
-        if kind == "mxfp4":
-            return elements * _PER_32 // 32
-        if kind in ("bf16", "f16"):
-            return elements * 2
-        if kind == "f32":
-            return elements * 4
-        scales = -(-elements // self.group_size) * 2.5 if self.packing.bits < 8 else 0
-        return elements * self.packing.bits // 8 + int(scales)
+        if kind in ("nvfp4", "mxfp4"):
+            return elements // 2 + elements // (16 if kind == "nvfp4" else 32)
+        scale = 16 + (bits if kind in ("awq", "gptq") else 0)
+        return elements * bits // 8 + (-(-elements // self.group_size) * scale // 8 if bits < 8 else 0)
 
 
 def stored_as(config: Config) -> Stored:
@@ -72,18 +86,40 @@ def stored_as(config: Config) -> Stored:
         return Stored(plain, Packing(None))
     if not isinstance(quantised, Mapping):
         raise UnknownError(f"{config.where}: quantization_config is {quoted(quantised)}, not an object")
-    inner = Config(quantised, {}, where=f"{config.where}: quantization_config")
-    bits = inner.maybe("bits", "w_bit", most=16)
+    inner = Config(quantised, _first_group(quantised), where=f"{config.where}: quantization_config")
     method = _method(inner)
+    bits = inner.maybe("bits", "w_bit", "num_bits", most=16) or (8 if method in ("fp8", "int8") else 4)
+    size = inner.get("group_size", "q_group_size")
     return Stored(
-        plain, Packing(method, bits or (8 if method in ("fp8", "int8") else 4)), inner.maybe("group_size") or 128
+        plain,
+        Packing(method, bits),
+        size if isinstance(size, int) and size > 0 else 128,  # -1: a scale for each row
+        _kept(inner),
+        inner.get("quant_algo") == "MIXED_PRECISION",
     )
 
 
+def _first_group(quantised: Mapping[str, object]) -> Mapping[str, object]:
+    """The weights of the first group of compressed-tensors and ModelOpt: ``num_bits``, ``group_size``."""
+    groups = quantised.get("config_groups")
+    first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
+    weights = first.get("weights") if isinstance(first, Mapping) else None
+    return weights if isinstance(weights, Mapping) else {}
+
+
+def _kept(inner: Config) -> tuple[str, ...]:
+    """Parts of GGUF's names that the lists of what is not quantised speak of; some layers of a kind count as all."""
+    listed = inner.get("ignore", "modules_to_not_convert", "exclude_modules")
+    text = " ".join(entry for entry in listed if isinstance(entry, str)) if isinstance(listed, list) else ""
+    return tuple(part for word, parts in _LISTED.items() if word in text for part in parts)
+
+
 def _method(inner: Config) -> str:
-    method = (inner.text_of("quant_method") or "").lower()
+    method = (inner.text_of("quant_method") or "modelopt").lower()
     algorithm = inner.get("quant_algo", "format")
     told = algorithm.lower() if isinstance(algorithm, str) else ""
+    if method == "modelopt" and not told:
+        raise UnknownError(f"{inner.where} says neither quant_method nor quant_algo")
     if method in ("modelopt", "compressed-tensors", "quark"):
         table = (("nvfp4", "nvfp4"), ("mixed", "nvfp4"), ("mxfp4", "mxfp4"), ("fp8", "fp8"), ("float", "fp8"))
         return next((name for part, name in table if part in told), "int4" if "pack" in told else "int8")
@@ -91,4 +127,4 @@ def _method(inner: Config) -> str:
         return "bnb-4bit" if inner.get("load_in_4bit") is True else "bnb-8bit"
     if method in ("awq", "gptq", "fp8", "mxfp4", "auto-round", "fbgemm_fp8"):
         return {"auto-round": "gptq", "fbgemm_fp8": "fp8"}.get(method, method)
-    raise UnknownError(f"{inner.where}: what {quoted(method or None)} makes of the weights is not modelled")
+    raise UnknownError(f"{inner.where}: what {quoted(method)} makes of the weights is not modelled")
