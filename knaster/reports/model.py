@@ -31,8 +31,9 @@ def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> R
         blocks += _absences(answer)
     if answer.entry is not None:
         blocks.append(Code(_entry_title(answer), tuple(lines(answer.entry)), "yaml"))
-    if answer.written:
-        blocks.append(Line(f"written: {', '.join(answer.written)}", "good"))
+    if answer.written is not None:
+        told = f"written: {', '.join(answer.written)}" if answer.written else "nothing to write: it is there already"
+        blocks.append(Line(told, "good"))
     return Report(data(answer, per_token(answer)), tuple(blocks))
 
 
@@ -191,6 +192,6 @@ def _absences(answer: Answer) -> Iterator[Block]:
 
 
 def _entry_title(answer: Answer) -> str:
-    if answer.written:
+    if answer.written is not None:
         return "the catalog entry"
     return "the catalog entry for the first row (--write adds it to catalog/models.yaml)"

@@ -17,7 +17,11 @@ from knaster.fit.shapes import Spread
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything that `model plan` found out. ``notes`` is what a reader should know of the model's files."""
+    """Everything that `model plan` found out.
+
+    ``written`` are the files that ``--write`` changed, None where nobody asked for it; ``notes`` is what a reader
+    should know of the model's files.
+    """
 
     name: str
     model: Architecture
@@ -29,7 +33,7 @@ class Answer:
     changes: tuple[Change, ...] = ()
     revision: str | None = None
     notes: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
+    written: tuple[str, ...] | None = None
 
 
 def data(answer: Answer, per_token: int | None) -> dict[str, Any]:
@@ -65,7 +69,7 @@ def data(answer: Answer, per_token: int | None) -> dict[str, Any]:
         "left_out": [_left_out(one) for one in answer.fleet.left_out],
         "changes": [_changed(change) for change in answer.changes],
         "entry": None if entry is None else {"name": entry.name, "model": entry.data, "yaml": "\n".join(lines(entry))},
-        "written": list(answer.written),
+        "written": list(answer.written or ()),
         "notes": list(answer.notes),
     }
 
