@@ -114,6 +114,13 @@ def test_vllm_makes_fp8_with_the_value_that_it_accepts() -> None:
     assert (found.data["source"], found.data["engines"], found.data["min_cc"]) == ("Qwen/Qwen3-14B", ["vllm"], 7.5)
 
 
+def test_towers_that_the_plan_does_not_count_are_not_loaded() -> None:
+    one = model(
+        {"model_type": "qwen3_vl", "text_config": {**QWEN3_14B, "model_type": "qwen3_vl_text"}, "vision_config": {}}
+    )
+    assert "--language-model-only" in args(made(first(one, fleet(node("n", h100())), "fp8")))
+
+
 def test_what_is_stored_in_fp8_or_awq_declares_itself() -> None:
     have = fleet(node("n", h100()))
     for stored in ("fp8", "awq"):

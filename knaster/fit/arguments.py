@@ -57,6 +57,8 @@ def _vllm(fit: Fit, purpose: Purpose) -> tuple[str, ...]:
         args += ["--quantization", method]
     if ask.kv_precision == "fp8":
         args += ["--kv-cache-dtype", "fp8"]
+    if any(name in ("vision", "audio") for name, _ in tried.model.extra):
+        args.append("--language-model-only")  # vLLM loads and profiles towers else, which the plan does not count
     if shape.cards > 1:
         args += ["--tensor-parallel-size", str(shape.cards)]
     if shape.nodes > 1:
