@@ -129,6 +129,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the client has read enough
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that hangs up is no news."""
+
+
 @contextmanager
 def loopback(**repositories: Repository) -> Iterator[Loopback]:
     """Both servers; the names of `repositories` are below ``org/``."""
@@ -136,8 +143,7 @@ def loopback(**repositories: Repository) -> Iterator[Loopback]:
     servers = []
     for host in ("hub", "store"):
         handler = type("Handler", (_Handler,), {"state": state, "host": host})
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        server.daemon_threads = True
+        server = _Server(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         setattr(state, host, f"http://127.0.0.1:{server.server_address[1]}")
         servers.append(server)

@@ -77,7 +77,7 @@ def test_without_a_token_none_is_sent(server: Loopback, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "token", "refusal", "said", "way_out"),
     [
-        ("org/gated", None, "gated", "org/gated, config.json: it is gated", "and set HF_TOKEN"),
+        ("org/gated", None, "gated", "org/gated, config.json: it is gated", "and set HF_TOKEN: http://127.0.0.1:"),
         ("org/gated", "hf_other", "gated", "it is gated", "with the account of your token"),
         ("org/private", None, "repository", "org/private: there is no such model, or it is private", "HF_TOKEN"),
         ("org/nothing", None, "repository", "there is no such model", "spelling"),
@@ -94,6 +94,12 @@ def test_what_the_hub_refuses_is_said(
     assert way_out in (caught.value.hint or "")
     assert "hf_" not in f"{caught.value.message}{caught.value.hint}"
     assert len([request for request in server.requests if "/api/" in request.path]) == 1  # no second try
+
+
+def test_a_gated_model_is_named_with_its_page(server: Loopback, tmp_path: Path) -> None:
+    with pytest.raises(Denied) as caught:
+        published(model(hub(server, tmp_path), "org/gated"))
+    assert (caught.value.hint or "").endswith(f"{server.hub}/org/gated")
 
 
 def test_with_the_right_token_gated_and_private_models_are_read(server: Loopback, tmp_path: Path) -> None:

@@ -19,6 +19,13 @@ _CODES: dict[str, Refusal] = {
 }
 
 
+GATED = {
+    False: "accept its conditions on its page, and set HF_TOKEN",
+    True: "accept its conditions on its page, with the account of your token",
+}
+"""What to do about a gated model, without and with a token."""
+
+
 class Denied(WorldError):  # noqa: N818 -- as its siblings of adapters.gitea
     """The hub does not show this; ``refusal`` says what it is about."""
 
@@ -53,9 +60,8 @@ def failure(status: int, headers: Mapping[str, str], host: str, *, has_token: bo
 
 
 def _denied(status: int, code: str, host: str, *, has_token: bool) -> Denied:
-    token = "with the account of your token" if has_token else "and set HF_TOKEN"
     said: dict[Refusal, tuple[str, str]] = {
-        "gated": ("it is gated", f"accept its conditions on its page at {host}, {token}"),
+        "gated": ("it is gated", GATED[has_token]),
         "repository": (
             "there is no such model, or it is private",
             "look at the spelling" if has_token else "look at the spelling; for a private one set HF_TOKEN",

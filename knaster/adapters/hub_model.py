@@ -54,7 +54,8 @@ class HubModel:
         try:
             return self.hub.get(address, READ_BOUND, (start, wanted)).body
         except Denied as problem:
-            raise Denied(f"{self.name}, {path}: {problem.message}", problem.hint, problem.refusal) from None
+            hint = f"{problem.hint}: {self.hub.endpoint}/{self.name}" if problem.refusal == "gated" else problem.hint
+            raise Denied(f"{self.name}, {path}: {problem.message}", hint, problem.refusal) from None
 
 
 def model(hub: Hub, name: str, revision: str | None = None) -> HubModel | LocalModel:
