@@ -292,6 +292,13 @@ def test_a_published_quantisation_has_no_full_precision() -> None:
     assert answer == CannotTell("the weights are published in fp8; vLLM does not make bf16 of that")
 
 
+def test_awq_is_no_source_of_a_gguf_file() -> None:
+    config = {**QWEN_14B, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}
+    answer = need(architecture(config), Serving("llamacpp", "q4_k_m", 4096))
+    assert isinstance(answer, CannotTell)
+    assert "published in awq, which no conversion to GGUF reads" in answer.reason
+
+
 def test_splits_that_no_engine_has() -> None:
     found = architecture(QWEN_14B)
     with pytest.raises(ValueError, match="has no split"):

@@ -93,6 +93,26 @@ def test_the_encoder_of_bge_m3() -> None:
     assert (found.encoder, found.caches, found.context, found.stored) == (True, (), 8192, "f32")
 
 
+def test_a_decoder_that_looks_both_ways_keeps_nothing() -> None:
+    """EmbeddingGemma is a Gemma 3 of 24 layers without a cache."""
+    config = {
+        "model_type": "gemma3_text",
+        "num_hidden_layers": 24,
+        "hidden_size": 768,
+        "intermediate_size": 1152,
+        "num_attention_heads": 3,
+        "num_key_value_heads": 1,
+        "head_dim": 256,
+        "sliding_window": 512,
+        "vocab_size": 262144,
+        "max_position_embeddings": 2048,
+        "use_bidirectional_attention": True,
+    }
+    found = architecture(config)
+    assert (found.encoder, found.caches, found.tied) == (True, (), False)
+    assert found.parameters / 1e6 == pytest.approx(303, abs=1)  # its card: 308 M with the two dense layers behind it
+
+
 def test_a_mixture_counts_all_its_experts() -> None:
     found = architecture(TRUTH["Qwen/Qwen3-30B-A3B"].config)
     experts = next(group for group in found.tensors if group.name == "blk.{}.ffn_down_exps.weight")

@@ -136,7 +136,14 @@ def _paged(architecture: Architecture, serving: Serving, bits: Fraction, ranks: 
         for group in attention
     ]
     twice = page * int(STATE_BLOCKS.value) * serving.parallel
-    return (*kept, *(Kept(group, twice, state=True) for group in states))
+    fewest = min(group.layers for group in architecture.caches)  # layers come in groups as large as the smallest
+    return (
+        *kept,
+        *(
+            Kept(group, ceil(Fraction(twice * padded(group.layers, fewest), group.layers)), state=True)
+            for group in states
+        ),
+    )
 
 
 def block_tokens(state: int, token: Fraction) -> int:

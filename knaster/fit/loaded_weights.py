@@ -22,6 +22,8 @@ INPUT = frozenset(
     }
 )
 """Tensors of llama.cpp's input layer: they stay in RAM (``llama_model::load_tensors``)."""
+_NO_SOURCE = frozenset({"awq", "bnb-4bit", "bnb-8bit", "int8"})
+"""Quantised checkpoints that ``convert_hf_to_gguf.py`` does not read (``ModelBase.dequant_model``)."""
 _FLOATS = frozenset({"bf16", "f16", "f32"})
 _TWO_BYTES = ("bf16", "f16")
 _UNQUANTISED = ("norm", "ffn_gate_inp", "ssm_conv1d", "shortconv.conv", "altup", "laurel")
@@ -30,6 +32,10 @@ _UNQUANTISED = ("norm", "ffn_gate_inp", "ssm_conv1d", "shortconv.conv", "altup",
 @lru_cache(maxsize=64)
 def gguf_tensors(architecture: Architecture, precision: str) -> tuple[Stored, ...] | CannotTell:
     """Each tensor as llama.cpp loads it; ``stored`` is the file at hand."""
+    if architecture.stored in _NO_SOURCE and not _is_gguf(architecture):
+        return CannotTell(
+            f"the weights are published in {architecture.stored}, which no conversion to GGUF reads: take the original"
+        )
     if precision != "stored":
         return weight_bytes_gguf(architecture, precision)
     if not _is_gguf(architecture):

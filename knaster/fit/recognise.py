@@ -85,7 +85,8 @@ def _recognised(config: Config) -> tuple[Config, str, Family]:
             "what its layers keep per token is not known"
         )
     name, family = found
-    return replace(config, defaults=family.defaults), name, family
+    both_ways = config.get("use_bidirectional_attention") is True  # EmbeddingGemma: Gemma 3 without a cache
+    return replace(config, defaults=family.defaults), name, replace(family, encoder=family.encoder or both_ways)
 
 
 def _sparse(config: Config) -> bool:

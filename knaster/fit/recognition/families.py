@@ -123,6 +123,7 @@ FAMILIES: Mapping[str, Family] = {
     "roberta": _BERT,
     "xlm-roberta": _BERT,
     "nomic_bert": Family(nomic, encoder=True),
+    "modernbert": Family(None, encoder=True),
 }
 
 ALIASES: Mapping[str, str] = {

@@ -14,7 +14,9 @@ from knaster.fit.recognition.gguf_types import precision_of
 from knaster.fit.recognition.headers import fitting
 from knaster.weights import GgufFile, Tensor
 
-ENCODERS = frozenset({"bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert"})
+ENCODERS = frozenset(
+    {"bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert", "gemma-embedding"}
+)
 DECODERS = frozenset(
     {
         *("llama", "mistral3", "deci", "granite", "granitemoe", "granitehybrid", "smollm3", "stablelm", "starcoder2"),

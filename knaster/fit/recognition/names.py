@@ -124,6 +124,9 @@ _PARTS = MappingProxyType(
         "mlp.fc11": "ffn_up",
         "mlp.fc12": "ffn_gate",
         "mlp.fc2": "ffn_down",
+        "attn.Wo": "attn_output",
+        "mlp.Wi": "ffn_up",
+        "mlp.Wo": "ffn_down",
         "norm1": "attn_output_norm",
         "norm2": "layer_output_norm",
     }
