@@ -63,6 +63,7 @@ def _planned_for(answer: Answer) -> str:
 
 
 def per_token(answer: Answer) -> int | None:
+    """Bytes of KV cache per token in the best row (or in the advice first given); None where nothing fits at all."""
     if answer.model.encoder:
         return 0
     rows = answer.outcome.rows
