@@ -305,6 +305,21 @@ _LFM2 = _base(
     max_position_embeddings=128000,
     tie_word_embeddings=True,
 )
+GRANITE_4_MICRO = _base(
+    "granitemoehybrid",
+    40,
+    2048,
+    (32, 8, None),
+    layer_types=(["mamba"] * 5 + ["attention"] + ["mamba"] * 4) * 4,
+    mamba_n_heads=64,
+    mamba_d_head=64,
+    mamba_d_state=128,
+    mamba_n_groups=1,
+    mamba_d_conv=4,
+    vocab_size=100352,
+    max_position_embeddings=131072,
+    tie_word_embeddings=True,
+)
 _DENSE = {"intermediate_size": 12800, "vocab_size": 100352, "max_position_embeddings": 131072}
 
 TRUTH: Mapping[str, Truth] = {

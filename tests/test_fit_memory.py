@@ -13,6 +13,7 @@ from knaster.fit.caches import block_tokens
 from knaster.fit.llamacpp import owners
 from knaster.fit.memory import Need, Serving, need
 from knaster.fit.quantise import weight_bytes_gguf
+from knaster.fit.vllm import in_flight
 from tests.model_truth import GEMMA3_27B, LLAMA_8B, NEMOTRON, TRUTH, XLM_ROBERTA, gemma4, qwen3
 from tests.test_fit_recognise import architecture
 
@@ -109,6 +110,11 @@ def test_qwen3_6_35b_with_fp8_cache(available: float, sequences: float) -> None:
     answer = told(need(of("Qwen/Qwen3.6-35B-A3B"), Serving("vllm", "bf16", 131072, kv_precision="fp8")))
     assert answer.sequence == (63 + 3 * 2) * 10 * 2096 * 1024
     assert available / (answer.sequence / GIB) == pytest.approx(sequences, rel=0.003)
+
+
+def test_tokens_in_flight_by_card() -> None:
+    """Defaults of the server: 2048 below 70 GiB, 8192 from there on; Gemma 4 31B keeps as many in its windows."""
+    assert [in_flight(gib * GIB) for gib in (20, 69, 70, 80)] == [2048, 2048, 8192, 8192]
 
 
 def test_qwen3_6_27b_block_and_bytes_per_card() -> None:
@@ -223,6 +229,15 @@ def test_recurrent_state_for_every_slot() -> None:
     assert answer.state == 4 * (144 * MIB + 48 * 3 * 10240 * 4)
     assert of("Qwen/Qwen3-Next-80B-A3B-Instruct").caches[1].state_bytes * 36 == 72 * MIB
     assert architecture(NEMOTRON).caches[1].state_bytes * 23 == 46 * MIB
+
+
+def test_states_of_mamba_1_and_short_convolutions() -> None:
+    """Jamba: 28 x (16 x 8192 in F32, 3 x 8192); LFM2: 10 x 2048 x 2."""
+    jamba, lfm2 = of("ai21labs/Jamba-v0.1"), of("LiquidAI/LFM2-1.2B")
+    answer = told(need(jamba, Serving("llamacpp", "q8_0", 4096)))
+    assert answer.state == 28 * (16 * 8192 * 4 + 3 * 8192 * 4)
+    answer = told(need(lfm2, Serving("llamacpp", "q8_0", 4096)))
+    assert answer.state == 10 * 2048 * 2 * 4
 
 
 def test_layers_go_where_llama_cpp_puts_them() -> None:

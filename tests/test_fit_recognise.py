@@ -7,7 +7,7 @@ import pytest
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.recognise import recognise
 from knaster.weights import Published
-from tests.model_truth import TRUTH, XLM_ROBERTA, Truth, gemma4, qwen3
+from tests.model_truth import GRANITE_4_MICRO, TRUTH, XLM_ROBERTA, Truth, gemma4, qwen3
 
 GIB = 2**30
 
@@ -195,24 +195,8 @@ def test_mixed_precisions_need_the_headers() -> None:
 
 
 def test_granite_4_micro_has_four_attention_layers() -> None:
-    """ollama#12692: 36 of 40 layers are Mamba 2."""
-    config = {
-        "model_type": "granitemoehybrid",
-        "num_hidden_layers": 40,
-        "hidden_size": 2048,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "layer_types": (["mamba"] * 5 + ["attention"] + ["mamba"] * 4) * 4,
-        "mamba_n_heads": 64,
-        "mamba_d_head": 64,
-        "mamba_d_state": 128,
-        "mamba_n_groups": 1,
-        "mamba_d_conv": 4,
-        "vocab_size": 100352,
-        "max_position_embeddings": 131072,
-        "tie_word_embeddings": True,
-    }
-    full, states = architecture(config, 3_190_000_000).caches
+    """36 of 40 layers are Mamba 2."""
+    full, states = architecture(GRANITE_4_MICRO, 3_190_000_000).caches
     assert (full.layers, full.elements * 2) == (4, 2048)
     assert (states.layers, states.state_bytes, states.conv_elements) == (36, 64 * 64 * 128 * 4, 3 * (4096 + 256))
 

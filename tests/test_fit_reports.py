@@ -12,7 +12,7 @@ from knaster.fit.layer_split import layer_counts
 from knaster.fit.memory import Serving, need
 from knaster.fit.recognise import recognise
 from knaster.weights import GgufFile, Published, Tensor
-from tests.model_truth import GEMMA3_27B, LLAMA_8B, TRUTH, XLM_ROBERTA, llama, qwen3_5
+from tests.model_truth import GEMMA3_27B, GRANITE_4_MICRO, LLAMA_8B, TRUTH, XLM_ROBERTA, llama, qwen3_5
 from tests.test_fit_memory import QWEN_MOE_A2_7B, of, told
 from tests.test_fit_recognise import architecture, stored
 
@@ -205,6 +205,13 @@ def test_19_the_cache_precision_counts() -> None:
     assert answer.cache == 262_144 * 28 * 1024 * 34 // 32
     assert (answer.weights + answer.cache) / GIB == pytest.approx(11.5, rel=0.02)
     assert sum(answer.per_card) < 14 * GIB
+
+
+def test_20_only_attention_layers_grow() -> None:
+    """granite4 micro-h at 65,536 tokens was refused for 5.5 GiB: 4 of 40 layers keep 0.5 GiB, all is 3 in q4_k_m."""
+    answer = told(need(architecture(GRANITE_4_MICRO, 3_190_000_000), Serving("llamacpp", "q4_k_m", 65_536)))
+    assert answer.cache == GIB // 2
+    assert answer.per_card[0] < 3.3 * GIB
 
 
 def test_23_gemma_3_12b_fits_at_64k() -> None:

@@ -12,6 +12,7 @@ from knaster.fit.layer_split import layer_counts
 from knaster.fit.memory import need
 from knaster.fit.serving import Need, Serving, Split
 from knaster.fit.shapes import Shape
+from knaster.fit.vllm import in_flight
 
 GIB = 2**30
 CPU_EXTRA = 2 * GIB
@@ -133,7 +134,10 @@ def hundredths(size: int, *, up: bool = False) -> str:
 
 
 def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...] = ()) -> Fit | Short:
-    answer = need(tried.model, tried.serving, shape.cards, split, shares or None)
+    serving = tried.serving
+    if serving.engine == "vllm":
+        serving = replace(serving, batched_tokens=in_flight(min(kind.total for kind in shape.each)))
+    answer = need(tried.model, serving, shape.cards, split, shares or None)
     if isinstance(answer, CannotTell):
         return Short(answer.reason)
     planning, each = tried.planning, shape.each

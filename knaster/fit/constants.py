@@ -40,6 +40,8 @@ RUNTIME = Constant(
 RUNTIME_SHARE = Constant(Fraction(5, 100), "vLLM: and 5 % of the card's weights (KAITO, PR 2139)")
 ACTIVATION_WIDTHS = _whole(3, "vLLM: gate, up and their product; residual, input and output: 3 of each (vllm#10517)")
 BATCHED_TOKENS = _whole(2048, "vLLM: default of --max-num-batched-tokens below 70 GiB a card")
+BATCHED_TOKENS_LARGE = _whole(8192, "vLLM: and from 70 GiB a card on (EngineArgs, API server)")
+LARGE_CARD = _whole(70 * GIB, "vLLM: where that begins")
 BLOCK = _whole(16, "vLLM: tokens of a cache block")
 STATE_BLOCKS = _whole(
     2, "vLLM: blocks of state that a sequence may hold at once (mamba cache mode align; club-3090#612)"

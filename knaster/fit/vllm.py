@@ -8,12 +8,27 @@ from math import ceil
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.buffers import activations
 from knaster.fit.caches import bytes_per_token, kv_bits, vllm_caches
-from knaster.fit.constants import ACTIVATION_WIDTHS, LOADED, NON_TORCH, RUNTIME, RUNTIME_SHARE, STATE_BLOCKS
+from knaster.fit.constants import (
+    ACTIVATION_WIDTHS,
+    BATCHED_TOKENS,
+    BATCHED_TOKENS_LARGE,
+    LARGE_CARD,
+    LOADED,
+    NON_TORCH,
+    RUNTIME,
+    RUNTIME_SHARE,
+    STATE_BLOCKS,
+)
 from knaster.fit.loaded_weights import largest_tensor, vllm_weights
 from knaster.fit.serving import Need, Part, Serving
 
 _CACHE = "vLLM: blocks of one sequence at full context, times the sequences; windows keep what is in flight beside them"
 _UNIFORM = "vLLM without its hybrid cache manager: every layer keeps the full context in pages of one size"
+
+
+def in_flight(card: int) -> int:
+    """Tokens of one batch that vLLM's server takes by default on cards of `card` bytes, the smallest of a group."""
+    return int((BATCHED_TOKENS_LARGE if card >= LARGE_CARD.value else BATCHED_TOKENS).value)
 
 
 def on_ranks(architecture: Architecture, serving: Serving, ranks: int) -> Need | CannotTell:
