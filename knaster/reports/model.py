@@ -8,13 +8,14 @@ from knaster.fit.advice import Change
 from knaster.fit.attempts import Fit, hundredths
 from knaster.fit.candidates import Absent, Row
 from knaster.fit.catalog_edit import lines
-from knaster.fit.pools import Room
+from knaster.fit.pools import Room, rank
 from knaster.fit.shapes import Spread
 from knaster.reports.blocks import Block, Code, Items, Line, Report, Table, plural
 from knaster.reports.model_json import Answer, data
 
 _PLACES_SHOWN = 4
 _REASONS_SHOWN = 6
+_ROWS_SHOWN = 24
 
 
 def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> Report:
@@ -80,7 +81,9 @@ def _count(number: int) -> str:
 
 
 def _table(rows: tuple[Row, ...], *, verbose: bool) -> Iterator[Block]:
-    shown = [row for row in rows if verbose or not row.spare]
+    plain = [row for row in rows if not row.spare]
+    cards = [row for row in plain if row.fit.shape][:_ROWS_SHOWN]
+    shown = list(rows) if verbose else [row for row in plain if row in cards or not row.fit.shape]
     cells = tuple(
         (
             row.where,
@@ -94,7 +97,7 @@ def _table(rows: tuple[Row, ...], *, verbose: bool) -> Iterator[Block]:
     )
     yield Table(("GPUS", "PRECISION", "ENGINE", "PER CARD", "HEADROOM", "WHERE"), cells)
     if len(shown) < len(rows):
-        yield Line(f"{plural(len(rows) - len(shown), 'way')} more with cards or nodes to spare (-v shows all)")
+        yield Line(f"{plural(len(rows) - len(shown), 'way')} more, with cards to spare or larger sets (-v shows all)")
 
 
 def _engine(row: Row) -> str:
@@ -103,11 +106,13 @@ def _engine(row: Row) -> str:
 
 
 def _per_card(fit: Fit) -> str:
-    """The fullest of like cards, each of unlike ones; RAM with what is kept beside it."""
+    """The fullest card of each class, in the order of the label; RAM with what is kept beside it."""
     if fit.shape is None:
         return f"{hundredths(fit.demand[0], up=True)} GiB RAM"
-    sizes = fit.demand if not fit.shape.like else (max(fit.demand),)
-    return f"{' + '.join(hundredths(size, up=True) for size in sizes)} GiB"
+    most: dict[str, int] = {}
+    for kind, size in sorted(zip(fit.shape.each, fit.demand, strict=True), key=lambda pair: rank(pair[0])):
+        most[kind.name] = max(most.get(kind.name, 0), size)
+    return f"{' + '.join(hundredths(size, up=True) for size in most.values())} GiB"
 
 
 def _places(row: Row) -> str:
