@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.adapters.model_files import ENTRIES_BOUND, LocalModel, folder
@@ -70,6 +70,7 @@ def test_what_names_nothing(text: str) -> None:
     assert "OWNER/NAME" in (caught.value.hint or "")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_every_text_is_a_repository_or_an_error(text: str) -> None:
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.fit.architecture import Architecture, CannotTell
@@ -134,12 +134,26 @@ def test_a_file_that_is_there_has_its_own_sizes() -> None:
     assert [(s.dtype, s.size) for s in stored(model, "q4_k_m")] == [("q6_k", 64 * 210)]
 
 
+def test_a_file_of_mixed_experts_has_its_own_sizes() -> None:
+    experts = weight("blk.{}.ffn_up_exps.weight", 4, 64, 32, layers=1, dtype="mxfp4")
+    attention = replace(weight("blk.{}.attn_q.weight", 64, 32, layers=1, dtype="q5_0"), size=64 * 22)
+    model = replace(LLAMA_8B, experts=4, tensors=(replace(experts, size=4 * 64 * 17), attention), stored="q8_0")
+    assert [(s.dtype, s.size) for s in stored(model, "q8_0")] == [("q5_0", 64 * 22), ("mxfp4", 4 * 64 * 17)]
+
+
+def test_a_repository_of_awq_is_no_gguf_file() -> None:
+    packed = weight("blk.{}.attn_q.weight", 64, 32, layers=1, dtype="i32")
+    model = replace(LLAMA_8B, tensors=(packed,), stored="awq")
+    assert isinstance(weight_bytes_gguf(model, "awq"), CannotTell)
+
+
 def test_an_unknown_precision_is_no_number() -> None:
     assert weight_bytes_gguf(LLAMA_8B, "q9_z") == CannotTell(
         "q9_z is no precision of GGUF files that knaster knows the rules of"
     )
 
 
+@settings(deadline=None, max_examples=40)
 @given(
     st.integers(1, 90),
     st.integers(1, 40).map(lambda n: 32 * n),

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster import document, schema
@@ -88,6 +88,7 @@ def text(case: str = "vram-understated") -> str:
     return found
 
 
+@settings(deadline=None)
 @given(ARCHITECTURES)
 def test_what_is_recorded_comes_back(original: Architecture) -> None:
     parsed, found = document.parse("a.yaml", record_text(original))

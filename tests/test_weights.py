@@ -277,6 +277,14 @@ def test_headers_of_wanted_gguf_files_are_read(tmp_path: Path) -> None:
     assert none == Unreadable("a/model has no whole GGUF file iq2_xs", "there is: q4_k_m, q8_0")
 
 
+def test_a_damaged_gguf_file_beside_a_config_is_a_note() -> None:
+    content = {"config.json": CONFIG, "model.safetensors": FIRST, "M-Q8_0.gguf": b"GGUF"}
+    found = read(content, "q8_0")
+    assert found.gguf[0].tensors == ()
+    assert found.notes[-1].startswith("M-Q8_0.gguf cannot be read: ")
+    assert refused(content, only="q8_0").reason.startswith("M-Q8_0.gguf cannot be read: ")
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from knaster.weights import Published, Unreadable, published
@@ -35,11 +35,13 @@ def answer(memory: Memory, *want: str) -> Published | Unreadable:
     return found
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400), st.booleans())
 def test_any_bytes_as_safetensors(data: bytes, sized: bool) -> None:
     answer(Memory({"config.json": CONFIG, "model.safetensors": data}, sized=sized))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=12), TENSOR | JSON, max_size=4), st.integers(0, 64))
 def test_any_json_as_a_header(header: dict[str, object], data: int) -> None:
     text = json.dumps(header).encode()
@@ -51,6 +53,7 @@ def test_any_json_as_a_header(header: dict[str, object], data: int) -> None:
         assert sum(tensor.size for tensor in found.tensors) <= data * len(found.tensors)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**64 - 1), st.booleans())
 def test_any_length_of_a_header(length: int, sized: bool) -> None:
     memory = Memory({"config.json": CONFIG, "model.safetensors": length.to_bytes(8, "little") + b"{}"}, sized=sized)
@@ -59,6 +62,7 @@ def test_any_length_of_a_header(length: int, sized: bool) -> None:
     assert max(length for _, _, length in memory.asked) <= 25_000_000
 
 
+@settings(deadline=None)
 @given(JSON, JSON)
 def test_any_json_as_config_and_index(config: object, places: object) -> None:
     content = {
@@ -74,12 +78,14 @@ def sound() -> bytes:
         return gguf(Path(folder) / "m.gguf", llama_file)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.booleans())
 def test_any_bytes_as_gguf(data: bytes, sized: bool) -> None:
     answer(Memory({"m.gguf": data}, sized=sized))
     answer(Memory({"m.gguf": b"GGUF\3\0\0\0" + data}, sized=sized))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8), st.booleans())
 def test_a_gguf_file_with_other_bytes_in_its_header(place: int, data: bytes, sized: bool) -> None:
     file = sound()
@@ -128,6 +134,7 @@ def test_claims_of_a_gguf_header_are_not_believed(file: bytes, sized: bool) -> N
     assert sum(length for _, _, length in memory.asked) <= 8 * 1024 * 1024
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=8))
 @example(["a-00001-of-00002.gguf", "a-00003-of-00002.gguf", "a-99999-of-00000.gguf"])
 @example(["model_index.json", "adapter_config.json", "config.json", "x.onnx"])

@@ -45,6 +45,8 @@ _F32 = (
 )
 """Parts of the names that the conversion to GGUF writes as F32."""
 _UNQUANTISED = frozenset({"f32", "f16", "bf16"})
+_ELSEWHERE = _UNQUANTISED | {"f64", "i8", "i16", "i32", "i64", "mxfp4", "nvfp4"}
+"""Types that other formats have too."""
 _FALLBACK = {
     "iq4_xs": "iq4_nl",
     "q2_k": "q4_0",
@@ -73,7 +75,7 @@ def weight_bytes_gguf(architecture: Architecture, precision: str) -> tuple[Store
     A model that is a GGUF file of this very precision has the sizes of that file. `precision` is one of
     `GGUF_PRECISIONS`, in lower case.
     """
-    if precision == architecture.stored and not _convertible(architecture):
+    if precision == architecture.stored and is_quantised_file(architecture):
         return tuple(Stored(g.name, layer, g.dtype, g.size) for g, layer in _tensors(architecture.tensors))
     if precision not in MIXES:
         return CannotTell(f"{precision} is no precision of GGUF files that knaster knows the rules of")
@@ -82,10 +84,9 @@ def weight_bytes_gguf(architecture: Architecture, precision: str) -> tuple[Store
     return tuple(_mixed(architecture, precision))
 
 
-def _convertible(architecture: Architecture) -> bool:
-    """Whether no tensor is in a type of GGUF alone, so that the file could be the source of a conversion."""
-    kinds = {group.dtype for group in architecture.tensors}
-    return not any(kind in BY_NAME and kind not in _UNQUANTISED for kind in kinds) or "mxfp4" in kinds
+def is_quantised_file(architecture: Architecture) -> bool:
+    """Whether the tensors are those of a quantised GGUF file: some have a type that no other format has."""
+    return any(group.dtype in BY_NAME and group.dtype not in _ELSEWHERE for group in architecture.tensors)
 
 
 def _tensors(groups: Iterable[TensorGroup]) -> list[tuple[TensorGroup, int | None]]:

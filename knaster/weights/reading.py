@@ -46,18 +46,23 @@ def _published(reader: Reader, want: frozenset[str], told: Progress) -> Publishe
         with reading(CONFIG):
             config = json_object(whole(reader, CONFIG, CONFIG_BOUND))
         found = shards(reader, told)
-    listed = _listed(reader)
+    listed, notes = _listed(reader), []
     chosen = _chosen(listed, want, needed=config is None)
     for number, file in enumerate(chosen):
         told(file.path, number, len(chosen))
-        listed[listed.index(file)] = _with_header(reader, file)
+        try:
+            listed[listed.index(file)] = _with_header(reader, file)
+        except MalformedError as error:
+            if config is None:
+                raise
+            notes.append(str(error))
     return Published(
         name=reader.name,
         revision=reader.revision,
         config=config,
         tensors=found.tensors,
         gguf=tuple(listed),
-        notes=(*found.notes, *passed_over(reader, found.paths), *_gaps(listed)),
+        notes=(*found.notes, *passed_over(reader, found.paths), *_gaps(listed), *notes),
     )
 
 
