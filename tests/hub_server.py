@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
@@ -14,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_" + "T" * 20
-_INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/revision/(?P<revision>[^/]+)\Z")
+_INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(?:/revision/(?P<revision>[^/]+))?\Z")
 _FILE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)\Z")
 
 
@@ -63,6 +64,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Nothing is printed."""
 
+    def do_HEAD(self) -> None:
+        """As GET; `_answer` leaves the body out."""
+        self.do_GET()
+
     def do_GET(self) -> None:
         state, path = self.state, unquote(urlsplit(self.path).path)
         state.requests.append(Request(self.host, self.path, {k.lower(): v for k, v in self.headers.items()}))
@@ -74,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif state.redirect is not None:
             self._answer(302, b"", {"Location": state.redirect})
         elif match := _INFO.match(urlsplit(self.path).path):
-            self._info(match["repo"], unquote(match["revision"]))
+            self._info(match["repo"], unquote(match["revision"] or "main"))
         elif match := _FILE.match(path):
             self._resolve(match["repo"], match["path"])
         else:
@@ -89,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(401, b"{}", {"X-Error-Code": "RepoNotFound"})
         if revision not in ("main", COMMIT):
             return self._answer(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
-        siblings = [{"rfilename": path, "size": len(data)} for path, data in found.files.items()]
+        siblings = [_sibling(path, data, large=path in found.cdn) for path, data in found.files.items()]
         info = {"id": name, "sha": COMMIT, "gated": found.gated, "siblings": siblings}
         body = found.info if isinstance(found.info, bytes) else json.dumps(found.info or info).encode()
         return self._answer(200, body, {})
@@ -102,7 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(404, b"", {"X-Error-Code": "EntryNotFound"})
         if path in found.cdn:
             place = f"{self.state.store}/{name}/{path}?X-Amz-Signature=secret"
-            return self._answer(302, b"", {"Location": place, "X-Linked-Size": str(len(found.files[path]))})
+            size, etag = str(len(found.files[path])), _etag(found.files[path])
+            linked = {"X-Linked-Size": size, "X-Linked-Etag": etag, "X-Repo-Commit": COMMIT}
+            return self._answer(302, b"", {"Location": place, **linked})
         return self._bytes(found.files[path])
 
     def _file(self, repositories: Mapping[str, Repository], path: str) -> None:
@@ -112,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _bytes(self, data: bytes) -> None:
         match = re.match(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         if match is None or not self.state.ranges:
-            return self._answer(200, data, {"X-Repo-Commit": COMMIT, "ETag": '"e"'})
+            return self._answer(200, data, {"X-Repo-Commit": COMMIT, "ETag": _etag(data), "Accept-Ranges": "bytes"})
         start, end = int(match[1]), min(int(match[2]), len(data) - 1)
         if start >= len(data):
             return self._answer(416, b"", {"Content-Range": f"bytes */{len(data)}"})
@@ -124,9 +131,20 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
         except OSError:
             self.close_connection = True  # the client has read enough
+
+
+def _sibling(path: str, data: bytes, *, large: bool) -> dict[str, object]:
+    plain: dict[str, object] = {"rfilename": path, "size": len(data), "blobId": "0" * 40}
+    lfs = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+    return {**plain, "lfs": lfs} if large else plain
+
+
+def _etag(data: bytes) -> str:
+    return f'"{hashlib.sha256(data).hexdigest()}"'
 
 
 class _Server(ThreadingHTTPServer):

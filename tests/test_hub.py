@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
@@ -271,10 +272,55 @@ except Exception as error:
 """
 
 
-def run(text: str, **environment: str) -> list[object]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+DOWNLOAD = """
+import sys
+from huggingface_hub import HfApi, hf_hub_download
+info = HfApi().model_info(sys.argv[1], files_metadata=True)
+print(info.sha, [(one.rfilename, one.size, one.lfs and one.lfs.sha256) for one in info.siblings])
+for name in sys.argv[2:]:
+    hf_hub_download(sys.argv[1], name)
+"""
+
+
+def test_what_the_hubs_own_client_downloads_is_read_offline(server: Loopback, tmp_path: Path) -> None:
+    """The double speaks the hub's protocol, as huggingface_hub sees it, and its cache is the one that is read."""
+    home = {"HF_HOME": str(tmp_path), "HF_ENDPOINT": server.hub, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    environment = {**clean(), **home, "HF_HUB_DISABLE_TELEMETRY": "1"}
+    names = ["config.json", "model.safetensors"]
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, text], env={**clean, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", DOWNLOAD, "org/large", *names],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    sha256 = hashlib.sha256(WEIGHTS).hexdigest()
+    theirs = [
+        ("config.json", len(CONFIG), None),
+        ("model.safetensors", len(WEIGHTS), sha256),
+        ("onnx/model.onnx", 1, None),
+    ]
+    assert done.stdout.strip() == f"{COMMIT} {theirs}"
+    ours = model(hub(server, tmp_path), "org/large").files
+    assert [(path, *entry) for path, entry in ours.items()] == theirs
+    before = len(server.requests)
+    assert run("org/large", **home, HF_HUB_OFFLINE="1") == ["org/large", COMMIT, None, names]
+    assert len(server.requests) == before
+
+
+def clean() -> dict[str, str]:
+    """This process's environment without what speaks of a hub."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+
+
+def run(text: str, **environment: str) -> list[object]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, text],
+        env={**clean(), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stderr == ""
     return json.loads(done.stdout)  # type: ignore[no-any-return]
