@@ -10,6 +10,7 @@ import pytest
 from knaster.fit.architecture import Architecture, CannotTell, LayerCache
 from knaster.fit.memory import Need, Serving, need
 from knaster.fit.recognise import recognise
+from knaster.fit.recognition.names import place
 from knaster.fit.recognition.packing import Packing, weights
 from knaster.weights import GgufFile, Published, Tensor
 from tests.model_truth import TRUTH, XLM_ROBERTA
@@ -334,3 +335,63 @@ def test_a_misnamed_file_is_what_its_tensors_are() -> None:
         found = recognise(Published("m.gguf", gguf=(told,)), told)
         assert isinstance(found, Architecture)
         assert found.stored == name
+
+
+# -- names, against the table of the converter itself
+
+_ATTENTION = [f"model.layers.0.self_attn.{part}_proj" for part in "qkvo"]
+_SWIGLU = [f"model.layers.0.mlp.{part}_proj" for part in ("gate", "up", "down")]
+_TOP = ["model.embed_tokens", "lm_head", "model.norm"]
+_NAMES: Mapping[str, list[str]] = {
+    "LLAMA": [
+        *_TOP,
+        *_ATTENTION,
+        *_SWIGLU,
+        "model.layers.0.input_layernorm",
+        "model.layers.0.post_attention_layernorm",
+    ],
+    "QWEN3": [*_ATTENTION, *_SWIGLU, "model.layers.0.self_attn.q_norm", "model.layers.0.self_attn.k_norm"],
+    "QWEN3MOE": [*_ATTENTION, "model.layers.0.mlp.gate"],
+    "QWEN2MOE": [*(f"model.layers.0.mlp.shared_expert.{part}_proj" for part in ("gate", "up", "down"))],
+    "PHI3": ["model.layers.0.self_attn.qkv_proj", "model.layers.0.self_attn.o_proj", "model.layers.0.mlp.gate_up_proj"],
+    "DEEPSEEK2": [
+        *(f"model.layers.0.self_attn.{part}" for part in ("q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj")),
+        *(f"model.layers.0.mlp.shared_experts.{part}_proj" for part in ("gate", "up", "down")),
+        "model.layers.0.mlp.gate",
+    ],
+    "GPT_OSS": [*_ATTENTION, "model.layers.0.self_attn.sinks", "model.layers.0.mlp.router"],
+    "QWEN3NEXT": [
+        *_ATTENTION,
+        *(f"model.layers.0.linear_attn.{part}" for part in ("in_proj_ba", "conv1d", "norm", "out_proj", "A_log")),
+        "model.layers.0.mlp.shared_expert_gate",
+    ],
+    "NEMOTRON_H": [
+        *(f"backbone.layers.0.mixer.{part}" for part in ("in_proj", "conv1d", "out_proj", "A_log", "D", "norm")),
+        *(f"backbone.layers.0.mixer.{part}_proj" for part in ("q", "k", "v", "o", "up", "down")),
+        "backbone.norm_f",
+    ],
+    "JAMBA": [f"model.layers.0.mamba.{part}" for part in ("in_proj", "conv1d", "x_proj", "dt_proj", "out_proj")],
+    "LFM2": [
+        *(f"model.layers.0.conv.{part}" for part in ("in_proj", "conv", "out_proj")),
+        *(f"model.layers.0.feed_forward.w{number}" for number in (1, 2, 3)),
+    ],
+    "BERT": [
+        *(f"encoder.layer.0.attention.self.{part}" for part in ("query", "key", "value")),
+        "encoder.layer.0.attention.output.dense",
+        "encoder.layer.0.intermediate.dense",
+        "encoder.layer.0.output.dense",
+        *(f"embeddings.{part}_embeddings" for part in ("word", "position", "token_type")),
+    ],
+    "NOMIC_BERT": [
+        f"encoder.layers.0.{part}" for part in ("attn.Wqkv", "attn.out_proj", "mlp.fc11", "mlp.fc12", "mlp.fc2")
+    ],
+}
+
+
+@pytest.mark.parametrize(("arch", "name"), [(arch, name) for arch, names in _NAMES.items() for name in names])
+def test_names_are_those_of_the_converter(arch: str, name: str) -> None:
+    """``gguf.tensor_mapping`` of llama.cpp decides which rule of the quantisation a tensor falls under."""
+    mapping = pytest.importorskip("gguf.tensor_mapping", reason="gguf is not installed")
+    table = mapping.get_tensor_name_map(getattr(mapping.MODEL_ARCH, arch), 1)
+    found, layer, _ = place(name)
+    assert found.format(layer) == table.get_name(name)
