@@ -114,6 +114,46 @@ def test_mxfp4_blocks_and_scales() -> None:
     assert (other.kind, other.shape) == ("bias", (32, 5760))
 
 
+def gpt_oss_tensors(layers: int, experts: int) -> Iterator[Tensor]:
+    """As transformers names them in gpt-oss's checkpoints: gate and up of all experts in one tensor."""
+    yield tensor("model.embed_tokens.weight", 201088, 2880)
+    yield tensor("lm_head.weight", 201088, 2880)
+    yield tensor("model.norm.weight", 2880)
+    for layer in range(layers):
+        at = f"model.layers.{layer}"
+        for part, rows, columns in (("q", 4096, 2880), ("k", 512, 2880), ("v", 512, 2880), ("o", 2880, 4096)):
+            yield tensor(f"{at}.self_attn.{part}_proj.weight", rows, columns)
+            yield tensor(f"{at}.self_attn.{part}_proj.bias", rows)
+        yield tensor(f"{at}.self_attn.sinks", 64)
+        yield tensor(f"{at}.input_layernorm.weight", 2880)
+        yield tensor(f"{at}.post_attention_layernorm.weight", 2880)
+        yield tensor(f"{at}.mlp.router.weight", experts, 2880)
+        yield tensor(f"{at}.mlp.router.bias", experts)
+        for part, rows in (("gate_up", 5760), ("down", 2880)):
+            yield tensor(f"{at}.mlp.experts.{part}_proj_blocks", experts, rows, 90, 16, dtype="u8")
+            yield tensor(f"{at}.mlp.experts.{part}_proj_scales", experts, rows, 90, dtype="u8")
+            yield tensor(f"{at}.mlp.experts.{part}_proj_bias", experts, rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "experts", "size"),
+    [
+        ("openai/gpt-oss-20b", 24, 32, 13_761_264_768),
+        ("openai/gpt-oss-120b", 36, 128, 65_248_815_744),
+    ],
+)
+def test_gpt_oss_by_its_headers(name: str, layers: int, experts: int, size: int) -> None:
+    """The sizes that the hub states; in GGUF 11.6 GB as Q4_K_M and 13.8 as F16, whatever gate and up are called."""
+    found = read(TRUTH[name].config, *gpt_oss_tensors(layers, experts))
+    expected = architecture(TRUTH[name].config)
+    assert (stored(found), found.parameters, found.stored) == (size, expected.parameters, "mxfp4")
+    for precision in ("q4_k_m", "f16"):
+        one, other = (need(model, Serving("llamacpp", precision, 8192)) for model in (found, expected))
+        assert isinstance(one, Need)
+        assert isinstance(other, Need)
+        assert (one.weights, one.compute) == (other.weights, other.compute)
+
+
 @pytest.mark.parametrize(
     ("method", "stored_as", "extra"),
     [

@@ -47,9 +47,10 @@ def forward_width(architecture: Architecture) -> int:
     """Numbers per token in the widest feed-forward: of a dense layer, or of the experts that a token goes through."""
     widest = 0
     for group in architecture.tensors:
-        if "ffn_up" in group.name and group.name.endswith(".weight") and len(group.shape) > 1:
+        fused = "ffn_gate_up" in group.name
+        if (fused or "ffn_up" in group.name) and group.name.endswith(".weight") and len(group.shape) > 1:
             active = min(group.shape[0], int(ACTIVE_EXPERTS.value)) if len(group.shape) > 2 else 1
-            widest = max(widest, active * group.shape[-2])
+            widest = max(widest, active * group.shape[-2] // (2 if fused else 1))
     return widest or 4 * architecture.hidden  # the usual ratio, where no tensor shows it
 
 
