@@ -141,6 +141,15 @@ def test_what_does_not_pass_is_said(
     assert len(server.requests) == len(failing)
 
 
+@pytest.mark.parametrize(("status", "said"), [(401, "the token is not accepted"), (403, "the token may not read it")])
+def test_a_token_that_does_not_count(server: Loopback, tmp_path: Path, status: int, said: str) -> None:
+    server.failing = [(status, {})]
+    with pytest.raises(Denied, match=said) as caught:
+        model(hub(server, tmp_path, TOKEN), "org/plain")
+    assert "hf auth login" in (caught.value.hint or "")
+    assert TOKEN not in f"{caught.value}{caught.value.hint}"
+
+
 def test_nobody_there(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

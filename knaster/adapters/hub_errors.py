@@ -68,7 +68,10 @@ def _denied(status: int, code: str, host: str, *, has_token: bool) -> Denied:
         ),
         "revision": ("it has no such revision", "name a branch, a tag or a commit after @"),
         "file": ("it has no such file", "look at the spelling"),
-        "token": ("the token is not accepted", "renew HF_TOKEN, or log in again with: hf auth login"),
+        "token": (
+            "the token may not read it" if status == 403 else "the token is not accepted",
+            "renew HF_TOKEN, or log in again with: hf auth login",
+        ),
     }
     if code in _CODES:
         refusal = _CODES[code]
