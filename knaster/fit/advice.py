@@ -43,10 +43,10 @@ class Question:
     precisions: tuple[str, ...]
     ask: Ask
 
-    def rows(self, **other: object) -> tuple[Row, ...]:
+    def rows(self, *, few: bool = False, **other: object) -> tuple[Row, ...]:
         """The rows of the same question with another fleet, other precisions or another context."""
         asked = replace(self, **other)  # type: ignore[arg-type]
-        return plan(asked.model, asked.fleet, asked.engines, asked.precisions, asked.ask).rows
+        return plan(asked.model, asked.fleet, asked.engines, asked.precisions, asked.ask, few=few).rows
 
 
 def changes(asked: Question, everything: Hardware | None = None) -> tuple[Change, ...]:
@@ -59,12 +59,12 @@ def changes(asked: Question, everything: Hardware | None = None) -> tuple[Change
 def _context(asked: Question) -> Change | None:
     """The longest context that fits somewhere, found by halving: what fits at one length fits at every shorter one."""
     low, high = 0, (asked.ask.context - 1) // STEP
-    best: tuple[Row, ...] = ()
     while low < high:
         middle = (low + high + 1) // 2
-        rows = asked.rows(ask=replace(asked.ask, context=middle * STEP))
-        low, high, best = (middle, high, rows) if rows else (low, middle - 1, best)
-    return Change("context", best[0], f"--context {low * STEP}") if best else None
+        fits = asked.rows(few=True, ask=replace(asked.ask, context=middle * STEP))
+        low, high = (middle, high) if fits else (low, middle - 1)
+    rows = asked.rows(ask=replace(asked.ask, context=low * STEP)) if low else ()
+    return Change("context", rows[0], f"--context {low * STEP}") if rows else None
 
 
 def _precision(asked: Question) -> Change | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.constants import CUDA_CONTEXT
@@ -102,6 +103,11 @@ def on_cards(tried: Try, shape: Shape) -> Fit | Short:
 
 def _split(tried: Try, shape: Shape) -> Fit | Short:
     """Layers over the cards: in equal parts where they do, else as many on each as fill it best."""
+    least = _least(tried.model, tried.serving)
+    there = sum(kind.free for kind in shape.each)
+    if least > there:
+        words = f"it needs {hundredths(least, up=True)} GiB on its cards together, {hundredths(there)} GiB are there"
+        return Short(words, least - there)
     even = _judged(tried, shape, "layer", (Fraction(1),) * shape.cards) if shape.like else None
     if isinstance(even, Fit):
         return even
@@ -112,6 +118,13 @@ def _split(tried: Try, shape: Shape) -> Fit | Short:
     if not all(counts) or sum(counts) != tried.model.layers + 1:
         return even or Short("a card of it would hold no layer, or not every layer finds a card")
     return _judged(tried, shape, "layer", tuple(map(Fraction, counts)))
+
+
+@lru_cache(maxsize=64)
+def _least(model: Architecture, serving: Serving) -> int:
+    """What all cards together hold at least: weights, cache and state; 0 where no number can be given."""
+    answer = need(model, serving)
+    return 0 if isinstance(answer, CannotTell) else answer.weights + answer.cache + answer.state
 
 
 def in_room(tried: Try, size: int) -> Fit | Short:

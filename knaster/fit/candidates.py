@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
 from knaster.fit.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
 from knaster.fit.pools import CardClass, Hardware, Room, rank
 from knaster.fit.serving import EngineName
-from knaster.fit.shapes import Shape, Spread, apart, like, spanning, unlike
+from knaster.fit.shapes import Shape, Shapes, Spread, apart, like, spanning, unlike
 
+_FEW = 8
 ENGINES: tuple[EngineName, ...] = ("vllm", "llamacpp")
 
 
@@ -78,10 +80,19 @@ class Outcome:
 
 
 def plan(
-    model: Model, fleet: Hardware, engines: Mapping[EngineName, Planning], precisions: Iterable[str], ask: Ask
+    model: Model,
+    fleet: Hardware,
+    engines: Mapping[EngineName, Planning],
+    precisions: Iterable[str],
+    ask: Ask,
+    *,
+    few: bool = False,
 ) -> Outcome:
-    """Try every precision under every engine on every shape and room of the fleet."""
-    shapes = _Shapes(fleet)
+    """Try every precision under every engine on every shape and room of the fleet.
+
+    `few` looks at some of the shapes alone, for a question that is asked many times over.
+    """
+    shapes = _shapes(fleet, few=few)
     found = [
         one
         for precision in sorted(dict.fromkeys(precisions), key=order)
@@ -122,14 +133,27 @@ class _Want:
 
 
 class _Shapes:
-    """The shapes of a fleet, made once."""
+    """The shapes of a fleet; `few`: of mixes those with the most memory, of like cards one, two, four …"""
 
-    def __init__(self, fleet: Hardware) -> None:
-        self.like = like(fleet.cards)
-        self.unlike = unlike(fleet.cards)
-        self.spanning = spanning(fleet.cards)
+    def __init__(self, fleet: Hardware, *, few: bool) -> None:
+        self.like = _few(like(fleet.cards), few=few)
+        mixes = unlike(fleet.cards)
+        largest = sorted(mixes, key=lambda shape: -sum(kind.free for kind in shape.each))
+        kept = frozenset(largest[:_FEW] if few else largest)
+        self.unlike = {shape: mixes[shape] for shape in mixes if shape in kept}
+        self.spanning = _few(spanning(fleet.cards), few=few)
         self.apart = apart(fleet.cards)
         self.classes: tuple[CardClass, ...] = tuple(sorted({card.kind for card in fleet.cards}, key=rank))
+
+
+@lru_cache(maxsize=4)
+def _shapes(fleet: Hardware, *, few: bool) -> _Shapes:
+    """The same fleet is asked again and again when advice is sought."""
+    return _Shapes(fleet, few=few)
+
+
+def _few(shapes: Shapes, *, few: bool) -> Shapes:
+    return {shape: some for shape, some in shapes.items() if not few or shape.cards & (shape.cards - 1) == 0}
 
 
 def _tried(

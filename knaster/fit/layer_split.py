@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell
@@ -33,6 +34,7 @@ def layer_counts(architecture: Architecture, serving: Serving, offers: Sequence[
     return _filled(slots, rooms, low)
 
 
+@lru_cache(maxsize=64)
 def slot_sizes(architecture: Architecture, serving: Serving) -> tuple[int, ...] | CannotTell:
     """Bytes of each layer with its cache and, last, of the output."""
     tensors, bits = gguf_tensors(architecture, serving.precision), kv_bits(architecture, serving)
