@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -458,3 +459,35 @@ def test_hostile_names_reach_no_terminal(real: Path, tmp_path: Path, capsys: pyt
         assert "\u202e" not in shown
     assert main(["-C", str(real), "model", "plan", str(folder), "--context", "16k", "--write", "-q"]) == 0
     assert main(["-C", str(real), "validate", "-q"]) == 0
+
+
+def test_a_name_that_leads_elsewhere_writes_nothing(real: Path, qwen: Path, tmp_path: Path) -> None:
+    args = ["-C", str(real), "model", "plan", str(qwen), "--context", "16k", "--write", "--name"]
+    assert main([*args, "../../../evil"]) == 1
+    assert list(tmp_path.rglob("evil*")) == []
+
+
+def test_the_errors_of_the_fleet_are_not_hidden(real: Path, qwen: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    roles = real / "catalog/roles.yaml"
+    roles.write_text(roles.read_text("utf-8").replace("model: bge-m3-f16", "model: bge-m3-f32"), "utf-8")
+    assert main(["-C", str(real), "model", "plan", str(qwen), "--context", "16k"]) == 0
+    assert "the fleet has 1 error, shown by knaster validate" in capsys.readouterr().out
+    answer = planned(real, str(qwen), "--context", "16k")
+    assert [one["severity"] for one in answer["diagnostics"]].count("error") == 1
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_slow_reads_are_told_on_a_terminal_and_nowhere_else(
+    real: Path, qwen: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ["-C", str(real), "model", "plan", str(qwen), "--context", "16k"]
+    assert main(args) == 0
+    assert capsys.readouterr().err == ""
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main(args) == 0
+    assert terminal.getvalue() == "\r\x1b[Kreading 1 of 1: config\r\x1b[K"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 from knaster.adapters import captures, shell
 from knaster.adapters.shell import Ran
+from knaster.commands.progress import tell, watched
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
 from knaster.inventory.capture import Capture, Section
@@ -69,19 +69,14 @@ def _of_cluster(url: str, name: str | None) -> Iterator[Answer]:
 
 def _shown(args: argparse.Namespace, found: Iterable[Answer], what: str, total: int = 0) -> Iterator[Answer]:
     """The same, with a line on a terminal that tells how far it is."""
-    if args.quiet or sys.stderr is None or not sys.stderr.isatty():
+    if not watched(args):
         yield from found
         return
     of = f" of {total}" if total else ""
     try:
-        _tell(f"0{of} {what}")
+        tell(f"0{of} {what}")
         for number, answer in enumerate(found, 1):
-            _tell(f"{number}{of} {what}: {inert(answer.host)[:40]}")
+            tell(f"{number}{of} {what}: {inert(answer.host)[:40]}")
             yield answer
     finally:
-        _tell("")
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()
+        tell("")

@@ -23,7 +23,6 @@ from knaster.fit.planning import Refused
 from knaster.fit.pools import Hardware, hardware
 from knaster.fit.serves import purpose
 from knaster.fit.serving import EngineName
-from knaster.planned import Planned
 from knaster.reports import validation
 from knaster.reports.blocks import Items, Line, Report
 from knaster.reports.model import report
@@ -61,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
         show(args, _nothing(fleet))
         return 1
     source = _source(args, options)
-    answer = _answer(args, options, source, _Fleet(planned, known, fleet))
+    answer = _answer(args, options, source, _Fleet(known, fleet))
+    answer = replace(answer, diagnostics=found.evaluation.diagnostics)
     if args.write and answer.entry is not None:
         return _written(args, found, answer, answer.entry)
     show(args, report(answer, explain=args.explain, verbose=args.verbose))
@@ -70,7 +70,6 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    planned: Planned
     engines: dict[EngineName, engines.Planning]
     all: Hardware
 
@@ -140,7 +139,7 @@ def _nothing(fleet: Hardware) -> Report:
     """No card and no room at all; what there is, and why nothing may be planned on it."""
     why = tuple(f"{one.name}: {one.reason}" for one in fleet.left_out)
     left_out = [{"name": one.name, "reason": one.reason} for one in fleet.left_out]
-    data = {"command": "model plan", "ok": False, "rows": [], "absent": [], "left_out": left_out}
+    data = {"command": "model plan", "ok": False, "rows": [], "absent": [], "left_out": left_out, "diagnostics": []}
     return Report(
         data, (Line("nothing to plan against: no card and no node is in use", "bad"), Items("why", why, bad=True))
     )

@@ -59,6 +59,8 @@ def _vllm(fit: Fit, purpose: Purpose) -> tuple[str, ...]:
         args += ["--kv-cache-dtype", "fp8"]
     if any(name in ("vision", "audio") for name, _ in tried.model.extra):
         args.append("--language-model-only")  # vLLM loads and profiles towers else, which the plan does not count
+    if any(cache.kind == "recurrent" for cache in tried.model.caches):
+        args += ["--max-num-seqs", str(ask.parallel)]  # its default wants more states than there is room for (#49064)
     if shape.cards > 1:
         args += ["--tensor-parallel-size", str(shape.cards)]
     if shape.nodes > 1:

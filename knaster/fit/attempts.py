@@ -8,11 +8,12 @@ from functools import lru_cache
 
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.constants import CUDA_CONTEXT
-from knaster.fit.engines import PLAIN, Planning, budget
+from knaster.fit.engines import PLAIN, Planning, budget, overflows
 from knaster.fit.layer_split import layer_counts
 from knaster.fit.memory import need
 from knaster.fit.serving import Need, Serving, Split
 from knaster.fit.shapes import Shape
+from knaster.fit.tensor_parallel import indivisible
 from knaster.fit.vllm import in_flight
 
 GIB = 2**30
@@ -91,6 +92,9 @@ class Short:
 def on_cards(tried: Try, shape: Shape) -> Fit | Short:
     """The model on a shape whose every card may run the engine."""
     cards = shape.cards
+    lowest = min(kind.compute_cap for kind in shape.each)
+    if tried.planning.kind == "vllm" and (reason := overflows(tried.model, tried.precision, lowest)):
+        return Short(reason)
     if cards == 1:
         return _judged(tried, shape, "none")
     if tried.planning.kind == "vllm":
@@ -182,17 +186,3 @@ def _less(planning: Planning, size: int, overhead: int) -> int:
 def _whole(size: int) -> int:
     """Rounded up to hundredths of a GiB (to less than a byte, so that they are the same hundredths when shown)."""
     return -(-size * 100 // GIB) * GIB // 100
-
-
-def indivisible(model: Architecture, cards: int) -> str | None:
-    """vLLM's rule for tensor parallelism: heads divide, and KV heads divide or are copied evenly.
-
-    The latent cache of MLA is whole on each card, so that only heads count.
-    """
-    if model.heads % cards:
-        return f"{model.heads} attention heads cannot be divided by {cards} cards (vLLM refuses)"
-    kv = model.kv_heads
-    latent = any(cache.kind == "latent" for cache in model.caches)
-    if latent or not kv or kv % cards == 0 or (cards > kv and cards % kv == 0):
-        return None
-    return f"{kv} KV heads cannot be divided by {cards} cards (vLLM refuses)"

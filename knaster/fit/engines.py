@@ -20,6 +20,7 @@ PRECISIONS = (
     "bf16",
     "f16",
     "fp8",
+    "int8",
     "q8_0",
     "q6_k",
     "q5_k_m",
@@ -30,8 +31,10 @@ PRECISIONS = (
     "iq4_nl",
     "iq4_xs",
     "mxfp4",
+    "nvfp4",
     "awq",
     "gptq",
+    "int4",
     "q3_k_m",
     "q2_k",
 )
@@ -39,6 +42,9 @@ PRECISIONS = (
 
 PLAIN = ("bf16", "f16", "f32")
 """What is stored without a quantisation, and can become any precision."""
+
+QUANTISED = ("fp8", "int8", "nvfp4", "awq", "gptq", "int4")
+"""What no GGUF file is in; of all but fp8 vLLM serves only a repository that is stored so."""
 
 DEFAULT = ("bf16", "fp8", "q8_0", "q4_k_m")
 """What is planned unless asked otherwise."""
@@ -76,8 +82,15 @@ VLLM_FLOORS: Mapping[str, tuple[Number, str]] = {
     "mxfp4": (8.0, "vLLM serves mxfp4 from compute capability 8.0 on"),
     "awq": (7.5, "vLLM serves AWQ from compute capability 7.5 on"),
     "gptq": (7.5, "vLLM serves GPTQ from compute capability 7.5 on"),
+    "int8": (7.5, "vLLM serves int8 from compute capability 7.5 on"),
+    "int4": (7.5, "vLLM serves int4 from compute capability 7.5 on"),
+    "nvfp4": (8.0, "vLLM serves nvfp4 from compute capability 8.0 on (10.0 for arithmetic in fp4)"),
 }
 """Precision -> lowest compute capability and the words for a card below it."""
+
+_NO_F16 = frozenset({"gemma2", "gemma3", "gemma3_text", "glm4", "plamo2"})
+"""Families that vLLM refuses in half precision, for their numbers overflow (``_FLOAT16_NOT_SUPPORTED_MODELS``)."""
+_BF16_FLOOR = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,7 @@ def refused(kind: EngineName, precision: str, model: Architecture) -> str | None
     """Why an engine never serves a precision of a repository with a config, whatever the card."""
     if kind == "vllm":
         return _not_in_vllm(precision, model.stored)
-    if precision in ("fp8", "awq", "gptq"):
+    if precision in QUANTISED:
         return f"{precision} is no GGUF quantisation; llama.cpp serves q8_0, q6_k, q5_k_m, q4_k_m …"
     if precision == "bf16":
         return "bf16 is what vLLM serves; as a GGUF file choose f16 or q8_0"
@@ -136,9 +149,11 @@ def refused(kind: EngineName, precision: str, model: Architecture) -> str | None
 def _not_in_vllm(precision: str, stored: str) -> str | None:
     if is_gguf(precision):
         return f"{precision} is a GGUF quantisation; vLLM is never planned with GGUF files"
-    if precision in ("awq", "gptq", "mxfp4") and precision != stored:
+    if precision in (*QUANTISED, "mxfp4") and precision not in ("fp8", stored):
         return f"vLLM serves {precision} only of a repository that is stored so; this one is {stored}"
     if stored not in PLAIN and precision != stored:
+        if stored not in VLLM_FLOORS:
+            return f"the repository is stored as {stored}, which vLLM does not serve without a plug-in: plan the original"
         return f"the repository is stored as {stored}, and vLLM serves it so (--precision {stored})"
     return None
 
@@ -162,6 +177,13 @@ def refused_on(planning: Planning, precision: str, card: CardClass, kv_precision
     if kv_precision == "fp8" and card.compute_cap < 8.9:
         return f"an fp8 KV cache needs compute capability 8.9, the card has {show_cc(card.compute_cap)}"
     return None
+
+
+def overflows(model: Architecture, precision: str, compute_cap: Number) -> str | None:
+    """Why vLLM refuses to calculate the model in half precision, which below compute capability 8.0 is all it has."""
+    if model.family not in _NO_F16 or (precision != "f16" and compute_cap >= _BF16_FLOOR):
+        return None
+    return f"{model.family} overflows in f16, which vLLM refuses; bf16 needs compute capability 8.0"
 
 
 def _below(planning: Planning, have: Number, precision: str) -> str | None:

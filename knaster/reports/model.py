@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from knaster.diagnostics import Severity
 from knaster.fit.advice import Change
 from knaster.fit.attempts import Fit, hundredths
 from knaster.fit.candidates import Absent, Row
@@ -20,7 +21,7 @@ _ROWS_SHOWN = 24
 
 def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> Report:
     """JSON: ``{command, ok, model, context, parallel, kv_precision, bytes_per_token, rows, absent, left_out, changes,
-    entry, written, notes}``; sizes are bytes where the key says so, else GiB."""
+    entry, written, notes, diagnostics}``; sizes are bytes where the key says so, else GiB."""
     rows = answer.outcome.rows
     blocks: list[Block] = [Line(_header(answer)), Line(_planned_for(answer))]
     if rows:
@@ -32,6 +33,8 @@ def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> R
         blocks += _absences(answer)
     if answer.entry is not None:
         blocks.append(Code(_entry_title(answer), tuple(lines(answer.entry)), "yaml"))
+    if wrong := sum(one.severity is Severity.ERROR for one in answer.diagnostics):
+        blocks.append(Line(f"the fleet has {plural(wrong, 'error')}, shown by knaster validate", "bad"))
     if answer.written is not None:
         told = f"written: {', '.join(answer.written)}" if answer.written else "nothing to write: it is there already"
         blocks.append(Line(told, "good"))

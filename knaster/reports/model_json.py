@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from knaster.diagnostics import Diagnostic
 from knaster.fit.advice import Change
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import GIB, Ask
@@ -13,6 +14,7 @@ from knaster.fit.catalog_edit import lines
 from knaster.fit.entry import Entry
 from knaster.fit.pools import Hardware, LeftOut, Room
 from knaster.fit.shapes import Spread
+from knaster.reports.json import diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class Answer:
     """Everything that `model plan` found out.
 
     ``written`` are the files that ``--write`` changed, None where nobody asked for it; ``notes`` is what a reader
-    should know of the model's files.
+    should know of the model's files, ``diagnostics`` what is wrong with the fleet's.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Answer:
     revision: str | None = None
     notes: tuple[str, ...] = ()
     written: tuple[str, ...] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def data(answer: Answer, per_token: int | None) -> dict[str, Any]:
@@ -71,6 +74,7 @@ def data(answer: Answer, per_token: int | None) -> dict[str, Any]:
         "entry": None if entry is None else {"name": entry.name, "model": entry.data, "yaml": "\n".join(lines(entry))},
         "written": list(answer.written or ()),
         "notes": list(answer.notes),
+        "diagnostics": [diagnostic(one) for one in answer.diagnostics],
     }
 
 
@@ -83,6 +87,7 @@ def _row(row: Row) -> dict[str, Any]:
         "gpus_per_node": len(shape.each) if shape else 0,
         "pool": row.where,
         "classes": [kind.name for kind in shape.each] if shape else [],
+        "os": shape.each[0].os if shape else None,
         "precision": fit.tried.precision,
         "engine": fit.tried.planning.engine.name,
         "build": row.build or None,
