@@ -309,6 +309,7 @@ def test_explain_lists_every_absence(real: Path, qwen: Path, capsys: pytest.Capt
     assert re.search(r"^absent\nWHERE +PRECISION +ENGINE +WHY NOT$", shown, re.MULTILINE)
     assert "pve44/0: disabled: Back only after a llama-bench run" in shown
     assert "pve61: no CPU rows: pve61 is without CPU roles" in shown
+    assert "pytorch: what it needs is not calculated" in shown
 
 
 def test_write_adds_the_entry_and_its_record_and_nothing_else(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from knaster.adapters import model_source
 from knaster.adapters.model_files import LocalModel
+from knaster.cluster import Cluster
 from knaster.commands.common import Survey, survey
 from knaster.commands.model_write import write
 from knaster.commands.output import show
@@ -20,7 +22,7 @@ from knaster.fit.attempts import Ask
 from knaster.fit.candidates import plan
 from knaster.fit.entry import Entry, Source, entry, to_be_made
 from knaster.fit.planning import Refused
-from knaster.fit.pools import Hardware, hardware
+from knaster.fit.pools import Hardware, LeftOut, hardware
 from knaster.fit.serves import purpose
 from knaster.fit.serving import EngineName
 from knaster.reports import validation
@@ -31,6 +33,7 @@ from knaster.weights.kinds import Unreadable
 from knaster.weights.reading import published
 
 _T = TypeVar("_T")
+_UNKNOWN = "what it needs is not calculated; model plan knows llama.cpp and vLLM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     cluster = planned.cluster
     known = engines.known(cluster.catalog.engines if cluster.catalog else {}, cluster.platform)
     fleet = hardware(planned, known["llamacpp"].engine if "llamacpp" in known else None)
+    fleet = fleet.also_without(LeftOut(name, _UNKNOWN) for name in _others(cluster, known))
     if not fleet.cards and not fleet.rooms:
         show(args, _nothing(fleet))
         return 1
@@ -66,6 +70,12 @@ def run(args: argparse.Namespace) -> int:
         return _written(args, found, answer, answer.entry)
     show(args, report(answer, explain=args.explain, verbose=args.verbose))
     return 0 if answer.outcome.rows else 1
+
+
+def _others(cluster: Cluster, known: Mapping[EngineName, engines.Planning]) -> list[str]:
+    """The engines of the catalog that nothing is calculated for."""
+    names = cluster.catalog.engines if cluster.catalog else {}
+    return sorted(names.keys() - {one.engine.name for one in known.values()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +151,11 @@ def _nothing(fleet: Hardware) -> Report:
     left_out = [{"name": one.name, "reason": one.reason} for one in fleet.left_out]
     data = {"command": "model plan", "ok": False, "rows": [], "absent": [], "left_out": left_out, "diagnostics": []}
     return Report(
-        data, (Line("nothing to plan against: no card and no node is in use", "bad"), Items("why", why, bad=True))
+        data,
+        (
+            Line("nothing to plan against: there is no card and no node that a model could run on", "bad"),
+            Items("why", why, bad=True),
+        ),
     )
 
 

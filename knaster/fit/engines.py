@@ -153,7 +153,9 @@ def _not_in_vllm(precision: str, stored: str) -> str | None:
         return f"vLLM serves {precision} only of a repository that is stored so; this one is {stored}"
     if stored not in PLAIN and precision != stored:
         if stored not in VLLM_FLOORS:
-            return f"the repository is stored as {stored}, which vLLM does not serve without a plug-in: plan the original"
+            return (
+                f"the repository is stored as {stored}, which vLLM does not serve without a plug-in: plan the original"
+            )
         return f"the repository is stored as {stored}, and vLLM serves it so (--precision {stored})"
     return None
 

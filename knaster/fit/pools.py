@@ -84,6 +84,10 @@ class Hardware:
     rooms: tuple[Room, ...]
     left_out: tuple[LeftOut, ...]
 
+    def also_without(self, others: Iterable[LeftOut]) -> Hardware:
+        """The same with more that is left out."""
+        return replace(self, left_out=tuple(sorted((*self.left_out, *others), key=lambda one: one.name)))
+
     def free_only(self) -> Hardware:
         """What the placement leaves: cards without a holder, and of each room what is left."""
         held = tuple(LeftOut(card.name, f"held by {' and '.join(card.holders)}") for card in self.cards if card.holders)
