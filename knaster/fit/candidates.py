@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
 from knaster.fit.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
 from knaster.fit.pools import CardClass, Hardware, Room, rank
 from knaster.fit.serving import EngineName
-from knaster.fit.shapes import Shape, Shapes, Spread, apart, like, spanning, unlike
+from knaster.fit.shapes import Shape, Shelf, Spread, shelf
 
-_FEW = 8
 ENGINES: tuple[EngineName, ...] = ("vllm", "llamacpp")
 
 
@@ -92,7 +90,7 @@ def plan(
 
     `few` looks at some of the shapes alone, for a question that is asked many times over.
     """
-    shapes = _shapes(fleet, few=few)
+    shapes = shelf(fleet, few=few)
     found = [
         one
         for precision in sorted(dict.fromkeys(precisions), key=order)
@@ -132,32 +130,8 @@ class _Want:
     ask: Ask
 
 
-class _Shapes:
-    """The shapes of a fleet; `few`: of mixes those with the most memory, of like cards one, two, four …"""
-
-    def __init__(self, fleet: Hardware, *, few: bool) -> None:
-        self.like = _few(like(fleet.cards), few=few)
-        mixes = unlike(fleet.cards)
-        largest = sorted(mixes, key=lambda shape: -sum(kind.free for kind in shape.each))
-        kept = frozenset(largest[:_FEW] if few else largest)
-        self.unlike = {shape: mixes[shape] for shape in mixes if shape in kept}
-        self.spanning = _few(spanning(fleet.cards), few=few)
-        self.apart = apart(fleet.cards)
-        self.classes: tuple[CardClass, ...] = tuple(sorted({card.kind for card in fleet.cards}, key=rank))
-
-
-@lru_cache(maxsize=4)
-def _shapes(fleet: Hardware, *, few: bool) -> _Shapes:
-    """The same fleet is asked again and again when advice is sought."""
-    return _Shapes(fleet, few=few)
-
-
-def _few(shapes: Shapes, *, few: bool) -> Shapes:
-    return {shape: some for shape, some in shapes.items() if not few or shape.cards & (shape.cards - 1) == 0}
-
-
 def _tried(
-    model: Model, fleet: Hardware, shapes: _Shapes, planning: Planning | None, kind: EngineName, want: _Want
+    model: Model, fleet: Hardware, shapes: Shelf, planning: Planning | None, kind: EngineName, want: _Want
 ) -> Iterator[Row | Absent]:
     """Every row and every absence of one precision under one engine."""
     precision = want.precision
@@ -178,7 +152,7 @@ def _tried(
         yield _in_rooms(tried, fleet.rooms)
 
 
-def _on_shapes(tried: Try, shapes: _Shapes, usable: set[CardClass]) -> Iterator[Row | Absent]:
+def _on_shapes(tried: Try, shapes: Shelf, usable: set[CardClass]) -> Iterator[Row | Absent]:
     several = {**shapes.like, **(shapes.spanning if tried.planning.kind == "vllm" else {})}
     for shape, spreads in several.items():
         if usable.issuperset(shape.each):

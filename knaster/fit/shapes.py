@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
-from knaster.fit.pools import CardClass, PoolCard, by_class, rank
+from knaster.fit.pools import CardClass, Hardware, PoolCard, by_class, rank
 
 MOST_CARDS = 64
 """Cards of one copy of a model (the schema's bound of ``tensor_parallel`` and ``nodes``)."""
+_FEW = 8
 _MOST_MIXES = 512
 """Mixes of unlike cards that are looked at in one node; the fewest cards come first."""
 
@@ -148,3 +150,27 @@ def _by_node(cards: Iterable[PoolCard]) -> dict[str, list[PoolCard]]:
     for card in cards:
         found[card.node].append(card)
     return dict(sorted(found.items()))
+
+
+class Shelf:
+    """The shapes of a fleet; `few`: of mixes those with the most memory, of like cards one, two, four …"""
+
+    def __init__(self, fleet: Hardware, *, few: bool) -> None:
+        self.like = _few(like(fleet.cards), few=few)
+        mixes = unlike(fleet.cards)
+        largest = sorted(mixes, key=lambda shape: -sum(kind.free for kind in shape.each))
+        kept = frozenset(largest[:_FEW] if few else largest)
+        self.unlike = {shape: mixes[shape] for shape in mixes if shape in kept}
+        self.spanning = _few(spanning(fleet.cards), few=few)
+        self.apart = apart(fleet.cards)
+        self.classes: tuple[CardClass, ...] = tuple(sorted({card.kind for card in fleet.cards}, key=rank))
+
+
+@lru_cache(maxsize=4)
+def shelf(fleet: Hardware, *, few: bool) -> Shelf:
+    """The same fleet is asked again and again when advice is sought."""
+    return Shelf(fleet, few=few)
+
+
+def _few(shapes: Shapes, *, few: bool) -> Shapes:
+    return {shape: some for shape, some in shapes.items() if not few or shape.cards & (shape.cards - 1) == 0}
