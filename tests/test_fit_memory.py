@@ -301,6 +301,13 @@ def test_what_an_engine_does_not_do(serving: Serving, reason: str) -> None:
     assert reason in answer.reason
 
 
+@pytest.mark.parametrize(("dim", "works"), [(128, True), (64, True), (80, False), (48, False)])
+def test_each_head_of_a_packed_cache_is_whole_blocks(dim: int, works: bool) -> None:
+    """``llama_init_from_model``: "K cache type q8_0 with block size 32 does not divide n_embd_head_k=80", 48."""
+    answer = need(architecture({**QWEN_14B, "head_dim": dim}), Serving("llamacpp", "q8_0", 4096, kv_precision="q8_0"))
+    assert isinstance(answer, Need) is works
+
+
 def test_a_published_quantisation_has_no_full_precision() -> None:
     """Ministral and DeepSeek are published in fp8: no bf16 row without dequantising."""
     answer = need(of("deepseek-ai/DeepSeek-R1"), Serving("vllm", "bf16", 4096), 8, "tensor")

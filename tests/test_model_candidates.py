@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from knaster.fit.advice import Question, changes
 from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask, indivisible
+from knaster.fit.attempts import GIB, Ask
 from knaster.fit.candidates import Model, Outcome, plan
 from knaster.fit.engines import DEFAULT, PRECISIONS
 from knaster.fit.fits import Device, fits
@@ -82,28 +82,6 @@ def test_tensor_parallelism_divides_heads() -> None:
     found = run(LLAMA, fleet(four()), "fp8")
     refused = "64 attention heads cannot be divided by 3 cards (vLLM refuses)"
     assert why(found, "3 x rtx4000ada-20g", "fp8", "vLLM") == refused
-
-
-@pytest.mark.parametrize(
-    ("heads", "kv", "works"),
-    [
-        (28, 4, {1, 2, 4}),
-        (24, 8, {1, 2, 4, 8}),
-        (24, 4, {1, 2, 4, 8}),
-        (40, 10, {1, 2, 5, 10}),
-        (32, 8, {1, 2, 4, 8, 16, 32}),
-        (64, 8, {1, 2, 4, 8, 16, 32, 64}),
-    ],
-)
-def test_the_published_rule_of_vllm(heads: int, kv: int, works: set[int]) -> None:
-    one = replace(QWEN, heads=heads, kv_heads=kv)
-    found = {count for count in range(1, 65) if indivisible(one, count) is None}
-    assert found & set(range(1, 11)) == works & set(range(1, 11))
-
-
-def test_of_a_latent_cache_only_the_heads_count() -> None:
-    latent = model(TRUTH["deepseek-ai/DeepSeek-R1"].config)
-    assert {count for count in (1, 2, 3, 4, 8, 16) if indivisible(latent, count) is None} == {1, 2, 4, 8, 16}
 
 
 def test_llama_cpp_spans_unlike_cards_with_one_build() -> None:

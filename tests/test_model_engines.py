@@ -15,6 +15,7 @@ from knaster.fit.engines import (
     build,
     known,
     order,
+    overflows,
     refused,
     refused_on,
     utilization,
@@ -41,11 +42,11 @@ def test_the_defaults_are_those_of_the_design() -> None:
 
 
 def test_every_gguf_precision_that_can_be_asked_for_can_be_computed() -> None:
-    gguf = {name for name in PRECISIONS if name not in ("fp8", "awq", "gptq")}
+    gguf = {name for name in PRECISIONS if name not in ("fp8", "int8", "nvfp4", "awq", "gptq", "int4")}
     assert gguf == set(GGUF_PRECISIONS)
 
 
-@pytest.mark.parametrize("precision", ["bf16", "fp8", "f16", "awq", "gptq", "mxfp4"])
+@pytest.mark.parametrize("precision", ["bf16", "fp8", "f16", "awq", "gptq", "mxfp4", "int8", "int4", "nvfp4"])
 @pytest.mark.parametrize("old", [M4000, P2000])
 def test_vllm_never_serves_maxwell_and_pascal(old: CardClass, precision: str) -> None:
     reason = refused_on(V, precision, old)
@@ -65,7 +66,18 @@ def test_vllm_does_not_run_on_windows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "lowest"), [("bf16", 8.0), ("f16", 7.5), ("fp8", 7.5), ("awq", 7.5), ("gptq", 7.5), ("mxfp4", 8.0)]
+    ("precision", "lowest"),
+    [
+        ("bf16", 8.0),
+        ("f16", 7.5),
+        ("fp8", 7.5),
+        ("awq", 7.5),
+        ("gptq", 7.5),
+        ("mxfp4", 8.0),
+        ("int8", 7.5),
+        ("int4", 7.5),
+        ("nvfp4", 8.0),
+    ],
 )
 def test_the_floors_of_vllm(precision: str, lowest: float) -> None:
     below = {7.0: None, 7.5: 7.0, 8.0: 7.5}[lowest]
@@ -124,6 +136,34 @@ def test_int4_comes_from_a_quantised_repository_only() -> None:
     assert refused("vllm", "awq", stored) is None
     assert refused("vllm", "bf16", stored) == "the repository is stored as awq, and vLLM serves it so (--precision awq)"
     assert "plan the original" in str(refused("llamacpp", "q4_k_m", stored))
+
+
+@pytest.mark.parametrize("stored", ["int8", "int4", "nvfp4"])
+def test_what_a_reason_tells_to_ask_for_can_be_asked_for(stored: str) -> None:
+    one = replace(QWEN, stored=stored)
+    assert refused("vllm", "bf16", one) == (
+        f"the repository is stored as {stored}, and vLLM serves it so (--precision {stored})"
+    )
+    assert stored in PRECISIONS
+    assert refused("vllm", stored, one) is None
+    assert "is no GGUF quantisation" in (refused("llamacpp", stored, one) or "")
+    assert "only of a repository that is stored so" in (refused("vllm", stored, QWEN) or "")
+
+
+def test_bitsandbytes_needs_a_plug_in() -> None:
+    told = "the repository is stored as bnb-4bit, which vLLM does not serve without a plug-in: plan the original"
+    assert refused("vllm", "bf16", replace(QWEN, stored="bnb-4bit")) == told
+
+
+@pytest.mark.parametrize("family", ["gemma2", "gemma3", "gemma3_text", "glm4"])
+def test_vllm_refuses_families_that_overflow_in_half_precision(family: str) -> None:
+    """``_FLOAT16_NOT_SUPPORTED_MODELS`` of vLLM; below 8.0 it has nothing but half precision, for fp8 weights too."""
+    one = replace(QWEN, family=family)
+    told = f"{family} overflows in f16, which vLLM refuses; bf16 needs compute capability 8.0"
+    assert overflows(one, "f16", 8.9) == told
+    assert overflows(one, "fp8", 7.5) == told
+    assert overflows(one, "fp8", 8.0) is None
+    assert overflows(QWEN, "f16", 7.5) is None
 
 
 def test_engines_are_known_by_their_names() -> None:

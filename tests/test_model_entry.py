@@ -37,6 +37,7 @@ from tests.model_fleets import (
     model,
     p2000,
 )
+from tests.model_truth import TRUTH
 
 ROOT = Path(__file__).parent.parent
 HUB = Source(Published("Qwen/Qwen3-14B", "0" * 40, QWEN3_14B))
@@ -81,6 +82,25 @@ def test_a_published_file_is_downloaded_by_its_name_and_sum() -> None:
         "File: hf download Qwen/Qwen3-14B-GGUF Qwen3-14B-Q4_K_M.gguf --local-dir /models",
         f"sha256 {'ab' * 32}",
     )
+
+
+def test_a_command_is_safe_to_type_whatever_a_file_calls_itself() -> None:
+    files = (GgufFile("$(reboot); x-Q8_0.gguf", 1), GgufFile("y-Q4_K_M.gguf", 1))
+    found = weights_file(Source(Published("o/m", gguf=files)), "q8_0")
+    assert found.hint == ("File: hf download o/m '$(reboot); x-Q8_0.gguf' --local-dir /models",)
+    folder = weights_file(Source(Published("/home/me/my models", config=QWEN3_14B), local=True), "f16")
+    assert folder.hint[-1] == (
+        "  convert_hf_to_gguf.py '/home/me/my models' --outtype f16 --outfile /models/my-models-f16.gguf"
+    )
+
+
+@pytest.mark.parametrize(("parallel", "expected"), [(1, "--max-num-seqs 1 "), (4, "--max-num-seqs 4 ")])
+def test_recurrent_states_bound_the_sequences_of_vllm(parallel: int, expected: str) -> None:
+    """The default of 256 is refused where there is room for fewer states (vllm#49064, kaito#2319)."""
+    hybrid = model(TRUTH["Qwen/Qwen3.5-9B"].config)
+    row = first(hybrid, fleet(node("big", h100(), memory_gb=64)), "bf16", ask=Ask(8192, parallel))
+    assert expected in args(made(row))
+    assert "--max-num-seqs" not in args(made(first(QWEN, fleet(four()), "fp8", ask=Ask(8192, 2))))
 
 
 def test_all_parts_of_a_split_file_are_downloaded_and_the_first_is_named() -> None:

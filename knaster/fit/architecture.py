@@ -68,7 +68,8 @@ class Architecture:
     ``context`` the trained context in tokens, None where not published; ``stored`` the precision in which it is
     published (``bf16``, ``f16``, ``f32``, ``fp8``, ``mxfp4``, ``awq``, ``gptq``, or that of a GGUF file); ``encoder``
     whether it keeps no cache and takes the whole text in one batch; ``tensors`` those that an engine loads for text;
-    ``extra`` bytes (as stored) that are loaded on demand only, by what they are (vision, mtp); 0 where not known.
+    ``extra`` bytes (as stored) that are loaded on demand only, by what they are (vision, mtp); 0 where not known;
+    ``block`` the numbers that a quantised checkpoint gives one scale, and that no split may cut; 0 where there is none.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Architecture:
     experts: int = 0
     extra: tuple[tuple[str, int], ...] = ()
     exact: bool = True
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def kv_bits(architecture: Architecture, serving: Serving) -> Fraction | CannotTe
     if not serving.flash_attention:
         return CannotTell(f"llama.cpp keeps values in {wanted} only with flash attention")
     attention = [group for group in architecture.caches if group.kind != "recurrent"]
-    if any((group.kv_heads * group.key_dim) % 32 or (group.kv_heads * group.value_dim) % 32 for group in attention):
+    if any(group.key_dim % 32 or group.value_dim % 32 for group in attention):  # llama_init_from_model, for each head
         return CannotTell(f"{wanted} packs 32 numbers, and the heads of this model are no multiple of that")
     return KV_BITS[wanted]
 

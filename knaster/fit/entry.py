@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
@@ -85,11 +86,9 @@ def weights_file(source: Source, precision: str) -> WeightsFile:
     if source.local and found:
         return WeightsFile(name if name.lower().endswith(".gguf") else f"{name}/{found.path}")
     if found:
-        parts = " ".join(found.parts or (found.path,))
+        parts = _typed(name, *(found.parts or (found.path,)))
         sum_of = (f"sha256 {found.sha256}",) if found.sha256 else ()
-        return WeightsFile(
-            f"{FOLDER}/{found.path}", (f"File: hf download {name} {parts} --local-dir {FOLDER}", *sum_of)
-        )
+        return WeightsFile(f"{FOLDER}/{found.path}", (f"File: hf download {parts} --local-dir {FOLDER}", *sum_of))
     return _made(name, precision, local=source.local)
 
 
@@ -110,8 +109,8 @@ def _made(name: str, precision: str, *, local: bool) -> WeightsFile:
     written = made if precision == "f16" else plain
     lines = [f"File: {name} holds no GGUF file of {precision}; download one that others made of it, or make it:"]
     if not local:
-        lines.append(f"  hf download {name} --local-dir {base}")
-    lines.append(f"  convert_hf_to_gguf.py {name if local else base} --outtype f16 --outfile {written}")
+        lines.append(f"  hf download {_typed(name)} --local-dir {base}")
+    lines.append(f"  convert_hf_to_gguf.py {_typed(name) if local else base} --outtype f16 --outfile {written}")
     if precision != "f16":
         lines.append(f"  llama-quantize {plain} {made} {precision}")
     return WeightsFile(made, tuple(lines))
@@ -207,6 +206,11 @@ def _number(size: int) -> int | float:
 def _plain(name: str) -> str:
     """A name as the catalog takes it: letters, digits and a few marks."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-._+") or "model"
+
+
+def _typed(*words: str) -> str:
+    """Words of a command as a person can type them into a shell, whatever a file calls itself."""
+    return shlex.join(words)
 
 
 def _line(text: str) -> str:

@@ -62,6 +62,7 @@ def _from_config(published: Published, parameters: int | None) -> Architecture:
         experts=experts_of(config),
         extra=parts.extra,
         exact=published.tensors is not None,
+        block=stored.block,
     )
 
 

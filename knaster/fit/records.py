@@ -48,6 +48,8 @@ def record(architecture: Architecture) -> dict[str, Value]:
     data |= {key: getattr(architecture, key) for key in _PLAIN}
     data["caches"] = [_cache(cache) for cache in architecture.caches]
     data["tensors"] = [_group(group) for group in architecture.tensors]
+    if architecture.block:
+        data["block"] = architecture.block
     if architecture.extra:
         data["extra"] = [{"name": name, "size": size} for name, size in architecture.extra]
     return data
@@ -59,6 +61,7 @@ def architecture(data: Mapping[str, Any]) -> Architecture:
         name=data["source"],
         caches=tuple(LayerCache(**cache) for cache in data["caches"]),
         tensors=tuple(_tensors(data["tensors"])),
+        block=data.get("block", 0),
         extra=tuple((item["name"], item["size"]) for item in data.get("extra", ())),
         **{key: data[key] for key in _PLAIN},
     )

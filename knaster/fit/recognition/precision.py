@@ -12,6 +12,7 @@ from knaster.fit.recognition.config import Config, UnknownError, quoted
 from knaster.fit.recognition.packing import Packing
 from knaster.fit.recognition.sheet import Row
 
+_LARGEST_BLOCK = 1 << 24
 _FLOATS = {"bfloat16": "bf16", "float16": "f16", "half": "f16", "float32": "f32", "float": "f32"}
 _SHORT = {"f8_e4m3": "fp8", "f8_e5m2": "fp8"}
 _KEPT = ("token_embd", "output.weight", "position_embd", "token_types", "ffn_gate_inp", "norm")
@@ -37,6 +38,7 @@ class Stored:
     group_size: int = 128
     kept: tuple[str, ...] = ()
     mixed: bool = False
+    block: int = 0
 
     def group(self, row: Row) -> TensorGroup:
         """The tensors of a row of an inventory, in the type in which a checkpoint of this kind stores them."""
@@ -96,6 +98,7 @@ def stored_as(config: Config) -> Stored:
         size if isinstance(size, int) and size > 0 else 128,  # -1: a scale for each row
         _kept(inner),
         inner.get("quant_algo") == "MIXED_PRECISION",
+        _block(inner, method, size),
     )
 
 
@@ -105,6 +108,15 @@ def _first_group(quantised: Mapping[str, object]) -> Mapping[str, object]:
     first = next(iter(groups.values()), None) if isinstance(groups, Mapping) else None
     weights = first.get("weights") if isinstance(first, Mapping) else None
     return weights if isinstance(weights, Mapping) else {}
+
+
+def _block(inner: Config, method: str, group: object) -> int:
+    """Numbers in a row that share a scale; 0 where a whole row or tensor does, or where engines pad."""
+    said = group if method in ("awq", "gptq", "int4") else None
+    if method == "fp8":
+        blocks = inner.get("weight_block_size", "block_structure")
+        said = blocks[-1] if isinstance(blocks, list) and blocks else None
+    return said if type(said) is int and 0 < said <= _LARGEST_BLOCK else 0
 
 
 def _kept(inner: Config) -> tuple[str, ...]:
