@@ -492,3 +492,33 @@ def test_slow_reads_are_told_on_a_terminal_and_nowhere_else(
     monkeypatch.setattr(sys, "stderr", terminal)
     assert main(args) == 0
     assert terminal.getvalue() == "\r\x1b[Kreading 1 of 1: config\r\x1b[K"
+
+
+FLEETS = {
+    "four cards": ((node_yaml("quad", [ADA] * 4, memory_gb=256),), ("2 x rtx4000ada-20g", "bf16", "vllm")),
+    "a fabric": (
+        tuple(node_yaml(name, [ADA], memory_gb=64, fabric="ib0") for name in ("a1", "a2")),
+        ("2 nodes x 1 x rtx4000ada-20g", "bf16", "vllm"),
+    ),
+    "no fabric": (tuple(node_yaml(name, [ADA], memory_gb=64) for name in ("a1", "a2")), None),
+    "unlike cards": (
+        (node_yaml("mix", [P2000, M4000], memory_gb=64),),
+        ("1 x p2000-5g + 1 x m4000-8g", "q4_k_m", "llamacpp"),
+    ),
+    "no cards": ((node_yaml("c1", [], memory_gb=64),), ("CPU", "q8_0", "llamacpp")),
+}
+"""Profiles, and a row that only such a fleet has."""
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("name", FLEETS)
+def test_every_kind_of_fleet_gets_its_rows_and_an_entry_that_validate_takes(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profiles, row = FLEETS[name]
+    root = lay_fleet(tmp_path / "some", *profiles)
+    answer = planned(root, "org/Qwen3-14B", "--context", "8k", "--write")
+    assert row is None or row in cells(answer)
+    assert row is not None or not any(nodes["nodes"] > 1 for nodes in answer["rows"])
+    assert main(["-C", str(root), "validate"]) == 0
+    assert capsys.readouterr().out.endswith("0 warnings, 0 errors\n")
