@@ -522,3 +522,24 @@ def test_every_kind_of_fleet_gets_its_rows_and_an_entry_that_validate_takes(
     assert row is not None or not any(nodes["nodes"] > 1 for nodes in answer["rows"])
     assert main(["-C", str(root), "validate"]) == 0
     assert capsys.readouterr().out.endswith("0 warnings, 0 errors\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("Qwen/Qwen3-14B", "14.8B parameters, 40 layers, 8 KV heads of 128, stored as bf16, trained context 40,960"),
+        # 34 layers, of which each sixth sees everything
+        ("google/gemma-3-4b-it", "34 layers (5 full, 29 sliding), 4 KV heads of 256"),
+        # 48 layers, of which each fourth attends; 576 = 512 + 64 of DeepSeek
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", "48 layers (12 full, 36 recurrent), 2 KV heads of 256, 512 experts"),
+        ("deepseek-ai/DeepSeek-R1", "61 layers, latent KV of 576, 256 experts, stored as fp8"),
+        ("BAAI/bge-m3", "24 layers, encoder, no KV cache, stored as f32, trained context 8,192"),
+    ],
+)
+def test_the_head_tells_what_memory_depends_on(
+    real: Path, tmp_path: Path, name: str, head: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = {"Qwen/Qwen3-14B": QWEN3_14B, "BAAI/bge-m3": BGE_M3}
+    config = own[name] if name in own else TRUTH[name].config
+    main(["-C", str(real), "model", "plan", str(lay_model(tmp_path / "m", config)), "--context", "4k"])
+    assert head in capsys.readouterr().out.partition("\n")[0]

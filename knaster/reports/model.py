@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from knaster.diagnostics import Severity
 from knaster.fit.advice import Change
+from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Fit, hundredths
 from knaster.fit.candidates import Absent, Row
 from knaster.fit.catalog_edit import lines
@@ -43,15 +44,30 @@ def report(answer: Answer, *, explain: bool = False, verbose: bool = False) -> R
 
 def _header(answer: Answer) -> str:
     model = answer.model
-    parts = [_count(model.parameters) + " parameters", plural(model.layers, "layer")]
-    parts.append(
-        "encoder, no KV cache" if model.encoder else f"{plural(model.kv_heads, 'KV head')} of {model.head_dim}"
-    )
+    parts = [_count(model.parameters) + " parameters", _layers(model), _kept(model)]
     if model.experts:
         parts.append(f"{model.experts} experts")
     parts.append(f"stored as {model.stored}")
     parts.append(f"trained context {model.context:,}" if model.context else "trained context not published")
     return f"{answer.name}: {', '.join(parts)}"
+
+
+def _layers(model: Architecture) -> str:
+    """``34 layers (5 full, 29 sliding)``; the kinds only where there are several."""
+    kinds: dict[str, int] = {}
+    for cache in model.caches:
+        kinds[cache.kind] = kinds.get(cache.kind, 0) + cache.layers
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    several = len(kinds) > 1 or sum(kinds.values()) < model.layers
+    return plural(model.layers, "layer") + (f" ({told})" if several and told else "")
+
+
+def _kept(model: Architecture) -> str:
+    """What a layer keeps per token: ``8 KV heads of 128``, or one latent vector."""
+    if model.encoder:
+        return "encoder, no KV cache"
+    latent = next((cache.key_dim for cache in model.caches if cache.kind == "latent"), None)
+    return f"{plural(model.kv_heads, 'KV head')} of {model.head_dim}" if latent is None else f"latent KV of {latent}"
 
 
 def _planned_for(answer: Answer) -> str:
