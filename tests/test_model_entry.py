@@ -94,6 +94,25 @@ def test_a_command_is_safe_to_type_whatever_a_file_calls_itself() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("serves", "whole"),
+    [
+        (Purpose("reranker"), True),
+        (Purpose("embedding", "mean"), True),
+        (Purpose("embedding", "last"), False),
+        (Purpose("llm"), False),
+    ],
+)
+def test_a_decoder_that_pools_all_tokens_takes_a_text_in_one_batch(serves: Purpose, whole: bool) -> None:
+    """``server_slot::can_split``: else "input is too large to process. increase the physical batch size"."""
+    small = model(TRUTH["Qwen/Qwen3-0.6B"].config)
+    assert serves.whole is whole
+    row = first(small, fleet(node("n", ada())), "q8_0", ask=Ask(2048, whole=serves.whole))
+    assert ("--batch-size 2048 --ubatch-size 2048" in args(made(row, serves=serves))) is whole
+    # the logits of the whole batch, F32: 2048 x (151,936 + 1024) x 4 bytes, against 512 of them
+    assert row.fit.need.compute == (2048 if whole else 512) * (151936 + 1024) * 4
+
+
 @pytest.mark.parametrize(("parallel", "expected"), [(1, "--max-num-seqs 1 "), (4, "--max-num-seqs 4 ")])
 def test_recurrent_states_bound_the_sequences_of_vllm(parallel: int, expected: str) -> None:
     """The default of 256 is refused where there is room for fewer states (vllm#49064, kaito#2319)."""

@@ -121,10 +121,10 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         raise WorldError(f"cannot tell whether {source.published.name} fits: {model.reason}")
     wanted = _used(planning.planned_precisions(model, options.precisions, given=args.precision is not None))
     context = _used(planning.context(model.architecture, options.context))
-    ask = Ask(context, options.parallel, options.kv_precision)
+    serves = purpose(source.published, model.architecture)
+    ask = Ask(context, options.parallel, options.kv_precision, serves.whole)
     usable = fleet.all.free_only() if args.free else fleet.all
     outcome = plan(model, usable, fleet.engines, wanted, ask)
-    serves = purpose(source.published, model.architecture)
     answer = Answer(
         source.published.name,
         model.architecture,

@@ -42,7 +42,7 @@ def _llamacpp(fit: Fit, purpose: Purpose, file: str) -> tuple[str, ...]:
         args += ["--embeddings", *(("--pooling", purpose.pooling) if purpose.pooling else ())]
     if purpose.kind == "reranker":
         args.append("--reranking")
-    if model.encoder:  # the whole text goes through in one batch
+    if model.encoder or ask.whole:  # the text goes through in one batch
         args += ["--batch-size", str(ask.context), "--ubatch-size", str(ask.context)]
     return tuple(args)
 

@@ -23,11 +23,13 @@ CPU_EXTRA = 2 * GIB
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How the model is to be served: tokens of one sequence, sequences at once, precision of the KV cache."""
+    """How the model is to be served: tokens of one sequence, sequences at once, precision of the KV cache; ``whole``:
+    llama.cpp has to take a text in one batch."""
 
     context: int
     parallel: int = 1
     kv_precision: str = "auto"
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Try:
         stored = self.file or (kept and self.planning.kind == "vllm")
         ask = self.ask
         precision = "stored" if stored else self.precision
-        return Serving(self.planning.kind, precision, ask.context, ask.parallel, ask.kv_precision)
+        batch = ask.context if ask.whole and self.planning.kind == "llamacpp" else None
+        return Serving(self.planning.kind, precision, ask.context, ask.parallel, ask.kv_precision, batch)
 
 
 @dataclass(frozen=True, slots=True)

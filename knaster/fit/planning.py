@@ -10,6 +10,7 @@ from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.candidates import Model
 from knaster.fit.engines import DEFAULT, PLAIN, PRECISIONS, is_gguf, order
 from knaster.fit.recognise import recognise
+from knaster.fit.recognition.config import quoted
 from knaster.weights import gguf_names
 from knaster.weights.published import Published
 
@@ -41,6 +42,9 @@ def model_of(published: Published, parameters: int | None = None) -> Model | Can
     if published.config is not None:
         base = recognise(published, None, parameters)
         return base if isinstance(base, CannotTell) else Model(base, files)
+    if len({(one.hidden, one.heads) for one in files.values()}) > 1:
+        names = ", ".join(quoted(file.path) for file in published.gguf if file.tensors)
+        return CannotTell(f"there are GGUF files of several models ({names}): name one of them")
     if not files:
         return unknown or CannotTell("neither a config.json nor the header of a GGUF file was read")
     return Model(next(iter(files.values())), files, only_files=True)

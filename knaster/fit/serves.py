@@ -23,6 +23,14 @@ class Purpose:
     kind: str
     pooling: str | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether llama.cpp has to take a text in one batch: all pooling but that of the last token looks back.
+
+        Source: ``server_slot::can_split`` of llama-server.
+        """
+        return self.kind == "reranker" or (self.kind == "embedding" and self.pooling != "last")
+
 
 def purpose(published: Published, model: Architecture) -> Purpose:
     """What the model serves. A classification head is a reranker, an encoder or a name with "embed" an embedder."""
