@@ -72,6 +72,23 @@ def test_fewest_cards_then_the_smallest_then_the_highest_precision_then_the_cpu(
     ]
 
 
+def test_one_node_goes_before_two_of_a_fabric_with_as_many_cards() -> None:
+    twins = (node(name, *cards(2, ada), memory_gb=64, fabric="ib0") for name in ("t1", "t2"))
+    found = run(model(TRUTH["Qwen/Qwen3-8B"].config), fleet(*twins), "bf16", context=32768)
+    assert [row.where for row in found.rows[:2]] == ["2 x rtx4000ada-20g", "2 nodes x 1 x rtx4000ada-20g"]
+    assert [row.spare for row in found.rows[:2]] == [False, True]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["ib0", "ib1", None])), min_size=1, max_size=4))
+def test_the_first_row_is_never_one_with_cards_to_spare(nodes: list[tuple[int, str | None]]) -> None:
+    """Its entry is the one that is shown, and the table shows no rows with cards to spare."""
+    have = fleet(*(node(f"n{at}", *cards(count, ada), fabric=fabric) for at, (count, fabric) in enumerate(nodes)))
+    for context in (8192, 32768):
+        found = run(model(TRUTH["Qwen/Qwen3-8B"].config), have, context=context)
+        assert not found.rows or not found.rows[0].spare
+
+
 def test_rows_with_cards_to_spare_are_there_and_say_so() -> None:
     spare = {(row.where, row.fit.tried.precision) for row in run(QWEN, fleet(four())).rows if row.spare}
     assert ("3 x rtx4000ada-20g", "q4_k_m") in spare

@@ -111,7 +111,7 @@ def best_first(row: Row, model: Architecture) -> tuple[object, ...]:
     fit = row.fit
     own = fit.tried.precision == model.stored and model.stored not in PLAIN
     each = fit.shape.each if fit.shape else ()
-    cards = (max(rank(kind) for kind in each), sum(kind.total for kind in each)) if each else ()
+    cards = (max(rank(kind) for kind in each), sum(kind.total for kind in each) * _nodes(fit)) if each else ()
     first = "llamacpp" if model.encoder else "vllm"
     return (
         not each,

@@ -147,7 +147,9 @@ def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
         lines.append("  builds for CUDA 13 begin at compute capability 7.5.")
     if shape and shape.nodes > 1:
         fabric = " or ".join(dict.fromkeys(spread.fabric or "" for spread in row.spreads))
-        lines.append(f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} cards in each;")
+        lines.append(
+            f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} card{'s' * (len(shape.each) > 1)} in each;"
+        )
         lines.append("each node adds its own --node-rank, and --master-addr of the first.")
     if fit.shares:
         lines.append("--tensor-split counts cards in PCI order: set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
