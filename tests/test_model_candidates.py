@@ -72,6 +72,28 @@ def test_fewest_cards_then_the_smallest_then_the_highest_precision_then_the_cpu(
     ]
 
 
+@pytest.mark.parametrize(
+    ("scaling", "longest"),
+    [
+        (None, 32768),
+        ({"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}, 131072),
+        ({"rope_type": "linear", "factor": 2}, 65536),
+        ({"rope_type": "llama3", "factor": 8.0}, 32768),
+        ({"rope_type": "yarn", "factor": float("nan")}, 32768),
+        ({"rope_type": "yarn", "factor": 10**9}, 32768),
+    ],
+)
+def test_vllm_refuses_more_tokens_than_its_config_has(scaling: object, longest: int) -> None:
+    """Qwen2.5 says 32,768 tokens, and how its model card makes 131,072 of them (``_get_and_verify_max_len``)."""
+    config = {**TRUTH["Qwen/Qwen2.5-72B-Instruct"].config, "rope_scaling": scaling, "num_hidden_layers": 8}
+    one, have = model(config), fleet(node("big", *cards(2, h100), memory_gb=64))
+    assert one.context == longest
+    assert run(one, have, "bf16", context=longest).rows
+    refused = run(one, have, "bf16", context=longest + 1)
+    told = f"vLLM refuses more than the {longest:,} tokens of its config, unless that scales RoPE"
+    assert (refused.rows, why(refused, "1 x h100-80g", "bf16", "vLLM")) == ((), told)
+
+
 def test_one_node_goes_before_two_of_a_fabric_with_as_many_cards() -> None:
     twins = (node(name, *cards(2, ada), memory_gb=64, fabric="ib0") for name in ("t1", "t2"))
     found = run(model(TRUTH["Qwen/Qwen3-8B"].config), fleet(*twins), "bf16", context=32768)
@@ -226,6 +248,16 @@ def test_advice_names_the_longest_context_that_fits_and_no_longer_one() -> None:
     longest = int(context.options.removeprefix("--context "))
     assert asked.rows(ask=Ask(longest))
     assert not asked.rows(ask=Ask(longest + 256))
+
+
+def test_advice_names_the_most_sequences_that_fit_and_no_more() -> None:
+    asked = Question(Model(QWEN), fleet(WINDOWS), ENGINES, ("q4_k_m",), Ask(16384, parallel=9))
+    (parallel,) = [one for one in changes(asked) if one.kind == "parallel"]
+    most = int(parallel.options.removeprefix("--parallel "))
+    # 19.5 GiB less 7.98 of weights and buffers, and 2.5 GiB for each sequence
+    assert most in (3, 4)
+    assert asked.rows(ask=Ask(16384, parallel=most))
+    assert not asked.rows(ask=Ask(16384, parallel=most + 1))
 
 
 def test_advice_names_the_heaviest_precision_only_when_lighter_ones_fail() -> None:

@@ -95,17 +95,23 @@ class Short:
 def on_cards(tried: Try, shape: Shape) -> Fit | Short:
     """The model on a shape whose every card may run the engine."""
     cards = shape.cards
-    lowest = min(kind.compute_cap for kind in shape.each)
-    if tried.planning.kind == "vllm" and (reason := overflows(tried.model, tried.precision, lowest)):
-        return Short(reason)
+    if tried.planning.kind == "vllm":
+        reason = _refused(tried, shape)
+        return Short(reason) if reason else _judged(tried, shape, "none" if cards == 1 else "tensor")
     if cards == 1:
         return _judged(tried, shape, "none")
-    if tried.planning.kind == "vllm":
-        reason = indivisible(tried.model, cards)
-        return Short(reason) if reason else _judged(tried, shape, "tensor")
     if cards > tried.model.layers:
         return Short(f"it has {tried.model.layers} layers, fewer than cards")
     return _split(tried, shape)
+
+
+def _refused(tried: Try, shape: Shape) -> str | None:
+    """Why vLLM would not start, whatever the bytes."""
+    model, trained = tried.model, tried.model.context
+    if trained and tried.ask.context > trained:
+        return f"vLLM refuses more than the {trained:,} tokens of its config, unless that scales RoPE"
+    lowest = min(kind.compute_cap for kind in shape.each)
+    return overflows(model, tried.precision, lowest) or indivisible(model, shape.cards)
 
 
 def _split(tried: Try, shape: Shape) -> Fit | Short:

@@ -67,7 +67,9 @@ def entry(row: Row, source: Source, purpose: Purpose, name: str | None = None) -
         "estimated": [_figure(row)],
     }
     known: dict[str, Value] = {key: value for key, value in data.items() if value is not None}
-    return Entry(name or entry_name(source.published.name, tried.precision), known, _comments(row, file))
+    return Entry(
+        entry_name(source.published.name, tried.precision) if name is None else name, known, _comments(row, file)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _comments(row: Row, file: WeightsFile | None) -> tuple[str, ...]:
         lines.append(
             f"{shape.nodes} nodes of fabric {fabric}, {len(shape.each)} card{'s' * (len(shape.each) > 1)} in each;"
         )
-        lines.append("each node adds its own --node-rank, and --master-addr of the first.")
+        lines.append("each node adds its own --node-rank, and --master-addr of the first; all others --headless.")
     if fit.shares:
         lines.append("--tensor-split counts cards in PCI order: set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
     if fit.tried.planning.kind == "vllm":

@@ -18,6 +18,9 @@ from knaster.fit.recognition.precision import Stored, stored_as
 from knaster.fit.recognition.sheet import Sheet
 from knaster.weights import GgufFile, Published
 
+_MOST_SCALING = 1024
+"""No RoPE is scaled by more; what claims to be is not believed."""
+
 
 def recognise(
     published: Published, gguf: GgufFile | None = None, parameters: int | None = None
@@ -100,10 +103,23 @@ def _hidden(config: Config) -> int:
 
 
 def _context(config: Config, family: Family) -> int | None:
-    """The trained context; (XLM-)RoBERTa's positions begin at 2."""
+    """The trained context, or what the config scales it to; (XLM-)RoBERTa's positions begin at 2."""
     trained = config.maybe("max_position_embeddings", "n_positions", "max_seq_len")
     offset = 2 if family.encoder and config.get("model_type") in ("roberta", "xlm-roberta", "camembert") else 0
-    return None if trained is None else max(trained - offset, 1)
+    return None if trained is None else max(_scaled(config, trained) - offset, 1)
+
+
+def _scaled(config: Config, trained: int) -> int:
+    """What RoPE scaling makes of it, as vLLM counts (``_get_and_verify_max_len``): factor x original context."""
+    scaling = config.get("rope_parameters", "rope_scaling")
+    if not isinstance(scaling, Mapping):
+        return trained
+    kind, factor = scaling.get("rope_type", scaling.get("type")), scaling.get("factor")
+    if kind not in ("yarn", "linear", "dynamic") or not isinstance(factor, int | float):
+        return trained
+    original = scaling.get("original_max_position_embeddings") if kind == "yarn" else None
+    base = original if isinstance(original, int) and 0 < original <= trained else trained
+    return max(trained, int(base * factor)) if 1 <= factor <= _MOST_SCALING else trained
 
 
 def _tensors(
