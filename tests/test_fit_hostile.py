@@ -36,6 +36,7 @@ QWEN = TRUTH["Qwen/Qwen3-8B"].config
         ({"vocab_size": 0}, "config.json: vocab_size is 0, which no model has"),
         ({"num_attention_heads": None}, "config.json does not say num_attention_heads"),
         ({"head_dim": None, "num_attention_heads": 37}, "hidden_size 4096 does not divide by 37 heads"),
+        ({"num_key_value_heads": 64}, "config.json says 64 KV heads, which are more than its 32 heads"),
         ({"intermediate_size": None}, "config.json does not say intermediate_size"),
         ({"tie_word_embeddings": "no"}, "config.json: tie_word_embeddings is no, neither true nor false"),
         ({"layer_types": "full_attention"}, "config.json: layer_types is no list of layers"),

@@ -21,12 +21,15 @@ def heads_of(config: Config) -> Heads:
     """Heads as the config states them.
 
     ``head_dim`` is read where it is there: hidden / heads is wrong for Qwen3-0.6B (64, real 128), Mistral 24B (160,
-    real 128) and GLM-4.5 (53, real 128). Raises UnknownError where the one cannot be divided by the other.
+    real 128) and GLM-4.5 (53, real 128). Raises UnknownError where the one cannot be divided by the other, or KV heads are
+    more than heads.
     """
     count = config.count("num_attention_heads", "n_head", "n_heads")
     kv = config.maybe("num_key_value_heads", "n_head_kv", "num_kv_heads") or (
         1 if config.get("multi_query") is True else count
     )
+    if kv > count:
+        raise UnknownError(f"{config.where} says {kv} KV heads, which are more than its {count} heads")
     dim = config.maybe("head_dim", "attention_head_dim", "kv_channels")
     if dim is None:
         hidden = config.count("hidden_size", "n_embd", "d_model")
