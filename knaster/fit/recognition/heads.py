@@ -21,8 +21,8 @@ def heads_of(config: Config) -> Heads:
     """Heads as the config states them.
 
     ``head_dim`` is read where it is there: hidden / heads is wrong for Qwen3-0.6B (64, real 128), Mistral 24B (160,
-    real 128) and GLM-4.5 (53, real 128). Raises UnknownError where the one cannot be divided by the other, or KV heads are
-    more than heads.
+    real 128) and GLM-4.5 (53, real 128). Raises UnknownError where the one cannot be divided by the other, or
+    there are more KV heads than heads.
     """
     count = config.count("num_attention_heads", "n_head", "n_heads")
     kv = config.maybe("num_key_value_heads", "n_head_kv", "num_kv_heads") or (
