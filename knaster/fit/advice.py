@@ -1,11 +1,11 @@
-"""What would make a model fit: a shorter context, a heavier quantisation, cards that others hold, more cards.
+"""What would make a model fit: a shorter context, fewer sequences, a heavier quantisation, cards that are taken, more.
 
 Every piece of advice was tried with the same arithmetic as the plan itself; nothing is told that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from knaster.fit.attempts import Ask, Fit, Try, on_cards
@@ -23,7 +23,7 @@ _MOST_CARDS = 16
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that would help: ``context``, ``precision``, ``held`` or ``cards``; the row that it would give.
+    """What would help: ``context``, ``parallel``, ``precision``, ``held`` or ``cards``; and the row that it would give.
 
     ``options`` is what to add to the command; for ``cards`` there is nothing to add, for they have to be bought.
     """
@@ -51,20 +51,31 @@ class Question:
 
 def changes(asked: Question, everything: Hardware | None = None) -> tuple[Change, ...]:
     """What would help, in the order of its price. `everything` is the fleet without ``--free``."""
-    found = [_context(asked), _precision(asked), _held(asked, everything) if everything else None]
+    found = [_context(asked), _parallel(asked), _precision(asked), _held(asked, everything) if everything else None]
     found.append(_cards(asked, everything or asked.fleet))
     return tuple(one for one in found if one is not None)
 
 
 def _context(asked: Question) -> Change | None:
-    """The longest context that fits somewhere, found by halving: what fits at one length fits at every shorter one."""
-    low, high = 0, (asked.ask.context - 1) // STEP
+    """The longest context that fits somewhere, in steps of `STEP`."""
+    found = _most(asked, (asked.ask.context - 1) // STEP, lambda steps: replace(asked.ask, context=steps * STEP))
+    return found and Change("context", found[1], f"--context {found[0] * STEP}")
+
+
+def _parallel(asked: Question) -> Change | None:
+    """The most sequences at once that fit somewhere at the context asked for."""
+    found = _most(asked, asked.ask.parallel - 1, lambda number: replace(asked.ask, parallel=number))
+    return found and Change("parallel", found[1], f"--parallel {found[0]}")
+
+
+def _most(asked: Question, high: int, ask: Callable[[int], Ask]) -> tuple[int, Row] | None:
+    """The largest number up to `high` with a row, and that row; what fits with more fits with less."""
+    low = 0
     while low < high:
         middle = (low + high + 1) // 2
-        fits = asked.rows(few=True, ask=replace(asked.ask, context=middle * STEP))
-        low, high = (middle, high) if fits else (low, middle - 1)
-    rows = asked.rows(ask=replace(asked.ask, context=low * STEP)) if low else ()
-    return Change("context", rows[0], f"--context {low * STEP}") if rows else None
+        low, high = (middle, high) if asked.rows(few=True, ask=ask(middle)) else (low, middle - 1)
+    rows = asked.rows(ask=ask(low)) if low else ()
+    return (low, rows[0]) if rows else None
 
 
 def _precision(asked: Question) -> Change | None:

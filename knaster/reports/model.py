@@ -200,6 +200,8 @@ def _change(change: Change) -> str:
     how = f"{fit.tried.precision} under {fit.tried.planning.title} on {change.row.where}"
     if change.kind == "context":
         return f"a shorter context: {change.options} ({fit.tried.ask.context:,} tokens) fits as {how}"
+    if change.kind == "parallel":
+        return f"fewer sequences at once: {change.options} fits as {how}"
     if change.kind == "precision":
         return f"a heavier quantisation: {change.options} fits as {how}"
     if change.kind == "held":
