@@ -15,7 +15,8 @@ from knaster.files import Files, Refused
 CATALOG_FILES = (MODELS_FILE, PLATFORM_FILE, ROLES_FILE)
 INVENTORY = "inventory/"
 CATALOG = "catalog/"
-RECORDS = ("catalog/architectures/",)
+ARCHITECTURES = "catalog/architectures/"
+ASIDE = (ARCHITECTURES, BENCHMARKS)
 _HOUSEKEEPING = frozenset({".gitkeep", ".gitignore"})
 _YAML_LIKE = re.compile(r"\.ya?ml\Z", re.IGNORECASE)
 
@@ -24,12 +25,13 @@ _YAML_LIKE = re.compile(r"\.ya?ml\Z", re.IGNORECASE)
 class Inputs:
     """Paths to load, and what is wrong with the others; ``broken`` should have been inputs and cannot be.
 
-    ``histories`` are of benchmarks: no plan waits for them.
+    ``histories`` of benchmarks and ``architectures`` of models lie aside: no plan waits for them.
     """
 
     nodes: tuple[str, ...]
     catalog: tuple[str, ...]
     histories: tuple[str, ...]
+    architectures: tuple[str, ...]
     broken: frozenset[str]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -47,25 +49,44 @@ def is_node_file(path: str) -> bool:
 
 def is_history(path: str) -> bool:
     """Whether the path is ``catalog/benchmarks/<model>.yaml``, directly in the folder and not hidden."""
-    name = path.removeprefix(BENCHMARKS)
-    return path.startswith(BENCHMARKS) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
+    return _directly_in(BENCHMARKS, path)
+
+
+def is_architecture(path: str) -> bool:
+    """Whether the path is ``catalog/architectures/<model>.yaml``, directly in the folder and not hidden."""
+    return _directly_in(ARCHITECTURES, path)
+
+
+def is_aside(path: str) -> bool:
+    """Whether the path lies in a folder whose files say more of models, and change no plan."""
+    return f"{path}/".startswith(ASIDE)
+
+
+def _directly_in(folder: str, path: str) -> bool:
+    name = path.removeprefix(folder)
+    return path.startswith(folder) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
+
+
+def architecture_name(path: str) -> str:
+    """The model's name in that of its file: with ``_`` for the ``:`` that no file on Windows may have."""
+    return path.removeprefix(ARCHITECTURES).removesuffix(".yaml")
 
 
 def is_input(path: str) -> bool:
     """Whether knaster loads this path."""
-    return path in CATALOG_FILES or is_node_file(path) or is_history(path)
+    return path in CATALOG_FILES or is_node_file(path) or is_history(path) or is_architecture(path)
 
 
 def sort_out(files: Files) -> Inputs:
     """Judge every path under ``inventory/`` and ``catalog/``; paths elsewhere are not looked at."""
-    nodes, catalog, histories, broken, found = [], [], [], set(), []
+    nodes, catalog, histories, architectures, broken, found = [], [], [], [], set(), []
     for path in sorted(files):
         if not f"{path}/".startswith((INVENTORY, CATALOG)):
             continue
         problem = _problem(path, files)
         if problem is not None:
             found.append(problem)
-            if problem.severity is Severity.ERROR and not f"{path}/".startswith(BENCHMARKS):
+            if problem.severity is Severity.ERROR and not is_aside(path):
                 broken.add(path)
         elif is_node_file(path):
             nodes.append(path)
@@ -73,12 +94,14 @@ def sort_out(files: Files) -> Inputs:
             catalog.append(path)
         elif is_history(path):
             histories.append(path)
+        elif is_architecture(path):
+            architectures.append(path)
     found += _missing(files, nodes, broken)
     broken.update(path for path in CATALOG_FILES if path not in files)
     if not nodes:
         broken.add(INVENTORY)
     found += _twins(nodes)
-    return Inputs(tuple(nodes), tuple(catalog), tuple(histories), frozenset(broken), tuple(found))
+    return Inputs(tuple(nodes), tuple(catalog), tuple(histories), tuple(architectures), frozenset(broken), tuple(found))
 
 
 def _problem(path: str, files: Files) -> Diagnostic | None:
@@ -91,16 +114,19 @@ def _problem(path: str, files: Files) -> Diagnostic | None:
             hint="put a regular UTF-8 text file in its place, or remove it",
         )
     name = path.rpartition("/")[2]
-    if is_input(path) or name in _HOUSEKEEPING or path.startswith(RECORDS):
+    if is_input(path) or name in _HOUSEKEEPING:
         return None
     if _YAML_LIKE.search(name.strip()):
         return _misnamed(path, files)
+    folder = next((folder for folder in ASIDE if path.startswith(folder)), None)
     return Diagnostic(
         "file-ignored",
         f"{path} is not a file that knaster reads",
         Place(path),
         Severity.WARNING,
-        hint="remove it, or keep it outside inventory/ and catalog/",
+        hint=f"name it {folder}MODEL.yaml, or remove it"
+        if folder
+        else "remove it, or keep it outside inventory/ and catalog/",
     )
 
 
@@ -127,8 +153,9 @@ def _wanted(path: str) -> str | None:
     stem = _YAML_LIKE.sub("", path.rpartition("/")[2].strip()).strip().lstrip(".")
     if path.startswith(INVENTORY):
         return f"{INVENTORY}{stem or 'NODE'}.yaml"
-    if path.startswith(BENCHMARKS):
-        return f"{BENCHMARKS}{stem or 'MODEL'}.yaml"
+    for folder in ASIDE:
+        if path.startswith(folder):
+            return f"{folder}{stem or 'MODEL'}.yaml"
     near = get_close_matches(f"{CATALOG}{stem.lower()}.yaml", CATALOG_FILES, n=1, cutoff=0.85)
     return near[0] if near else None
 

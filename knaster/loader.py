@@ -16,8 +16,10 @@ from knaster import build, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
-from knaster.filenames import Inputs, is_history, sort_out
+from knaster.filenames import Inputs, architecture_name, is_architecture, is_history, sort_out
 from knaster.files import Files
+from knaster.fit.records import architecture
+from knaster.fit.records import problems as record_problems
 
 ORDERED = frozenset({"args", "fallback", "dns"})
 """Keys whose list is a sequence; every other list is a set (``x-ordered`` in the schemas)."""
@@ -81,13 +83,18 @@ def load(files: Files, like: Mapping[str, Part] | None = None) -> Loaded:
         platform=platform,
         broken=broken,
         histories=tuple(part.built for path in inputs.histories if (part := parts[path]).data is not None),
+        architectures={
+            architecture_name(path): part.built
+            for path in inputs.architectures
+            if (part := parts[path]).data is not None
+        },
     )
     return Loaded(cluster, tuple(found), _digest(parts), parts)
 
 
 def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, Part]:
     parts = {}
-    for path in (*inputs.catalog, *inputs.nodes, *inputs.histories):
+    for path in (*inputs.catalog, *inputs.nodes, *inputs.histories, *inputs.architectures):
         text = files[path]
         assert isinstance(text, str), "sort_out passes on text alone"
         earlier = like.get(path)
@@ -97,6 +104,8 @@ def _parts(files: Files, inputs: Inputs, like: Mapping[str, Part]) -> dict[str, 
 
 def _part(path: str, text: str) -> Part:
     """The data of a file that parses and that its schema accepts, built."""
+    if is_architecture(path):
+        return _architecture(path, text)
     parsed, problems = document.parse(path, text)
     if parsed is not None and not problems:
         problems = schema.check(_kind(path), path, parsed.data)
@@ -111,6 +120,16 @@ def _part(path: str, text: str) -> Part:
 
 def _kind(path: str) -> schema.Kind:
     return "benchmarks" if is_history(path) else _KINDS.get(path, "node")
+
+
+def _architecture(path: str, text: str) -> Part:
+    """An architecture. It has no share of the digest: what is known of a model moves nothing in the fleet."""
+    parsed, problems = document.parse(path, text)
+    if parsed is not None and not problems:
+        problems = schema.check("architecture", path, parsed.data) or record_problems(path, parsed.data)
+    if parsed is None or problems:
+        return Part(text, tuple(problems))
+    return Part(text, (), parsed.data, architecture(parsed.data), b"")
 
 
 def _skipped(broken: frozenset[str]) -> Diagnostic:

@@ -14,8 +14,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "diagnostics", "files", "units", "shipped", "remembered", "inventory.pci_ids"),
-    ("redact", "codes", "provider", "inventory.gpu_table"),
-    ("cluster", "document", "schema"),
+    ("redact", "codes", "provider", "fit.architecture", "inventory.gpu_table"),
+    ("cluster", "document", "schema", "weights"),
     ("drivers", "card_types"),
     ("figures",),
     ("adapters", "guests", "share_tree", "build_platform"),
@@ -23,6 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("fit", "placement.result"),
     ("placement",),
     ("planned",),
+    ("fit.pools",),
     ("slots",),
     ("checks", "renderers"),
     ("filenames",),
@@ -54,6 +55,7 @@ DOORS = {
     "shtab": "commands.completion",
     "httpx": "adapters.http",
     "soundfile": "adapters.audio",
+    "huggingface_hub": "adapters.huggingface",
 }
 """Third-party package to the one module that imports it."""
 

@@ -59,13 +59,17 @@ def test_other_names_are_listed_but_not_read(tmp_path: Path) -> None:
     assert len(files.read(tmp_path)) == 5
 
 
-def test_records_of_architectures_are_left_alone(tmp_path: Path) -> None:
+def test_records_beside_the_catalog_are_read(tmp_path: Path) -> None:
     put(tmp_path, "catalog/architectures/x.yaml", "a: 1")
     put(tmp_path, "catalog/benchmarks/y.yaml", "b: 1")
     put(tmp_path, "catalog/other/z.yaml", "a: 1")
     put(tmp_path, "inventory/architectures/n.yaml", "a: 1")
-    read = ["catalog/benchmarks/y.yaml", "catalog/other/z.yaml", "inventory/architectures/n.yaml"]
-    assert list(files.read(tmp_path)) == read
+    assert list(files.read(tmp_path)) == [
+        "catalog/architectures/x.yaml",
+        "catalog/benchmarks/y.yaml",
+        "catalog/other/z.yaml",
+        "inventory/architectures/n.yaml",
+    ]
 
 
 def test_generated_on_request_only_and_without_the_cache_of_opentofu(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_real_fleet_waits_for_git_and_the_runner_only(server: Server, tmp_pa
     fill_tool_cache(server, site.root)
     site.quiet()
     models = fleet["catalog/models.yaml"]
-    changed = models.replace("vram_gb: 3.46", "vram_gb: 5.2")
+    changed = models.replace("vram_gb: 3.55", "vram_gb: 5.2")
     assert changed != models
     head = site.push("bigger", {"catalog/models.yaml": changed})
     number = site.open("bigger", "A bigger model")

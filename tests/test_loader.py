@@ -84,7 +84,7 @@ def test_other_files_are_named_and_do_not_stop_anything(path: str) -> None:
     [
         "inventory/.gitkeep",
         "catalog/.gitignore",
-        "catalog/architectures/x.yaml",
+        "catalog/architectures/.gitkeep",
         "README.md",
     ],
 )
@@ -129,6 +129,25 @@ def test_a_history_is_of_the_model_of_its_file_name() -> None:
     ]
     gone = evaluate({**files(), "catalog/benchmarks/gone.yaml": HISTORY.replace("bge-m3", "gone")})
     assert [(item.code, item.severity) for item in gone.diagnostics] == [("unknown-model", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("x.yml", "file-name"),
+        (".x.yaml", "file-name"),
+        ("deep/x.yaml", "file-name"),
+        ("X.YAML", "file-name"),
+        ("x.json", "file-ignored"),
+        ("README.md", "file-ignored"),
+    ],
+)
+def test_other_files_beside_records_of_architectures_are_named(name: str, code: str) -> None:
+    loaded = load({**files(), f"catalog/architectures/{name}": ""})
+    assert [(item.code, item.place.file if item.place else "") for item in loaded.diagnostics] == [
+        (code, f"catalog/architectures/{name}")
+    ]
+    assert loaded.cluster.broken == frozenset()
 
 
 def test_a_refused_entry_breaks_its_file() -> None:

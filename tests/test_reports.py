@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.reports import json as json_report
 from knaster.reports import markdown, text
-from knaster.reports.blocks import Items, Line, Problems, Report, Style, Table, plural
+from knaster.reports.blocks import Code, Items, Line, Problems, Report, Style, Table, plural
 from knaster.reports.inert import inert, spelled, width
 from knaster.reports.snippet import snippet
 
@@ -292,3 +292,12 @@ def test_digests_are_not_taken_for_secrets() -> None:
 @pytest.mark.parametrize(("number", "expected"), [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes")])
 def test_plural(number: int, expected: str) -> None:
     assert plural(number, "node") == expected
+
+
+def test_lines_to_copy_stand_as_they_are_and_hold_no_fence_open() -> None:
+    block = Code("the entry", ("  a:", "    # ```", "    b: \x1b[31m"), "yaml")
+    assert text.render(Report({}, (block,))) == "the entry\n  a:\n    # ```\n    b: \\x1b[31m\n"
+    assert markdown.render(Report({}, (block,))) == (
+        "### the entry\n\n````yaml\n  a:\n    # ```\n    b: \\x1b[31m\n````\n"
+    )
+    assert text.render(Report({}, (block, Code("none", ()))), Style(quiet=True)) == ""

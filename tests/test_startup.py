@@ -35,6 +35,7 @@ def test_help_loads_argparse_and_nothing_of_ours_beside_it(code: str) -> None:
         "knaster.arguments.bench",
         "knaster.arguments.fleet",
         "knaster.arguments.inventory",
+        "knaster.arguments.model",
         "knaster.arguments.page",
         "knaster.arguments.parser",
         "knaster.arguments.pulls",

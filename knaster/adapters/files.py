@@ -20,7 +20,6 @@ GENERATED_BOUND = 64 * MIB
 FILE = "a file"
 FOLDER = "a folder"
 
-LEFT_ALONE = frozenset({"catalog/architectures"})
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISREG, FILE),
@@ -36,8 +35,8 @@ _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
 def read(root: Path, *, generated: bool = False) -> dict[str, Entry]:
     """All entries below ``inventory/`` and ``catalog/`` (and ``generated/``), sorted by path in code points.
 
-    Files that do not end in ``.yaml`` are listed with the text ``""``, except under ``generated/``. The folder
-    ``catalog/architectures`` and every ``.terraform`` below ``generated/`` are left out.
+    Files that do not end in ``.yaml`` are listed with the text ``""``, except under ``generated/``. What
+    OpenTofu keeps in ``.terraform`` below ``generated/`` is left out.
 
     Raises:
         WorldError: `root` is no folder, or something in it cannot be read.
@@ -62,7 +61,7 @@ def _require_folder(root: Path) -> None:
 
 def _entries(root: str, top: str) -> Iterator[tuple[str, Entry]]:
     rendered = top == "generated"
-    for path, kind in walk(root, top, leave=is_terraform if rendered else LEFT_ALONE.__contains__):
+    for path, kind in walk(root, top, leave=is_terraform if rendered else lambda _path: False):
         if kind == FILE and path == top:
             yield path, Refused("a file, not a folder")
         elif kind == FILE and not (rendered or path.endswith(".yaml")):

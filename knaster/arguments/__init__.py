@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from knaster.arguments.bench import bench
 from knaster.arguments.fleet import completion, fleet
 from knaster.arguments.inventory import inventory
+from knaster.arguments.model import model
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
 from knaster.arguments.pulls import pulls
@@ -48,7 +49,7 @@ def tree() -> Parser:
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
     commands = parser.add_subparsers(prog="knaster", metavar="COMMAND", parser_class=Parser)
-    for add in (fleet, inventory, pulls, bench, tofu):
+    for add in (fleet, inventory, model, pulls, bench, tofu):
         add(commands, common)
     completion(commands, common, parser)
     return parser

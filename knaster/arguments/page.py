@@ -17,10 +17,10 @@ commands:
   pr sweep           plan all open pull requests again after main moved
   land               render the tip of main and push that as one commit
   inventory collect  read facts off machines into inventory/, or --check them
-  bench tts|server   speed of a speech or chat endpoint, for the catalog
-  bench llm MODEL    speed and power of a model on a card, by llama-bench
+  model plan MODEL   how a model could run on this fleet; its entry
+  bench tts|server|llm   speed of an endpoint or a card, for the catalog
   tofu gate PLAN     may this OpenTofu plan (JSON) be applied; what it does
-  init DIR           a repository for another fleet, with an example in it
+  init DIR           a repository for another fleet
   explain [CODE]     what a diagnostic means and how to fix it
   completion SHELL   a script that completes knaster in bash, zsh or fish
 options, before or after the command:
@@ -32,10 +32,9 @@ options, before or after the command:
   -h, --version    help, also of one command; the version
 examples:
   knaster validate
-  knaster placement plan --explain rerank
   knaster placement plan --without pve46/1
   knaster pr plan --base origin/main
-  knaster -C ../fleet render --check
+  knaster model plan Qwen/Qwen3-14B --context 16k
   knaster inventory collect --ssh root@pve44 root@pve46 --all
 exit status: 0 yes, 1 no (an error, or not up to date), 2 could not tell
 """

@@ -12,7 +12,7 @@ from knaster.changes.result import InputChange
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.document.locating import locate
-from knaster.filenames import is_history, node_name
+from knaster.filenames import is_aside, node_name
 from knaster.loader import ORDERED, Part
 from knaster.redact import masked
 
@@ -44,12 +44,13 @@ class _At:
 def input_changes(before: Parts, after: Parts) -> tuple[InputChange, ...]:
     """Every value that differs, located, sorted by file and line. Comments, quoting and order are no values.
 
-    Where a side of a file did not load nothing can be said of its values, and nothing is.
+    Where a side of a file did not load nothing can be said of its values, and nothing is. Records of architectures are
+    left out: they move nothing, and where they speak, it is as a warning.
     """
     found: list[InputChange] = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
-        if is_history(path):  # what counts of it stands in the catalog
+        if is_aside(path):  # what counts of it stands in the catalog
             continue
         if old is new or _unreadable(old) or _unreadable(new) or (old and new and old.canonical == new.canonical):
             continue

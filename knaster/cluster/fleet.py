@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from knaster.cluster.catalog import Catalog, History
 from knaster.cluster.machines import Node
 from knaster.cluster.platform import Platform
 from knaster.cluster.roles import Role
 
+if TYPE_CHECKING:
+    from knaster.fit.architecture import Architecture
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """All inputs. A part (a node) is None (left out) when its file did not load; ``broken`` names those files."""
+    """All inputs. A part (a node) is None (left out) when its file did not load; ``broken`` names those files.
+
+    ``architectures`` are the records of ``catalog/architectures/`` by the names of their files, without ``.yaml``.
+    """
 
     nodes: tuple[Node, ...]
     catalog: Catalog | None
@@ -21,3 +28,4 @@ class Cluster:
     platform: Platform | None
     broken: frozenset[str] = frozenset()
     histories: tuple[History, ...] = ()
+    architectures: Mapping[str, Architecture] = field(default_factory=dict)

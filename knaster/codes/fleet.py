@@ -98,6 +98,17 @@ CODES: Mapping[str, Explanation] = {
         "Name the environment variable that holds it: credential: {env: NAME} for an endpoint, ${NAME} in args of a "
         "model. Replace the secret itself: it has leaked.",
     ),
+    "vram-understated": Explanation(
+        "A model needs more VRAM than its vram_gb says.",
+        "Weights, KV cache at its context and buffers were summed from the architecture that is on record. A model "
+        "that is taken for smaller than it is gets placed on a card that it does not fit, and fails while it loads.",
+        "Raise vram_gb as the hint says, or give the model a smaller context. On record is catalog/architectures/.",
+    ),
+    "record-ignored": Explanation(
+        "A record of an architecture belongs to no model of the catalog.",
+        "Nothing is compared with it, which nobody would notice after a model was renamed.",
+        "Rename the file to catalog/architectures/MODEL.yaml, or remove it with its model.",
+    ),
     "impossible-hardware": Explanation(
         "A machine cannot be like this.",
         "Fewer threads than cores, a card with two sizes, or a VM with more cores than its node has threads are typing "

@@ -44,7 +44,16 @@ class Line:
     tone: Literal["plain", "good", "bad"] = "plain"
 
 
-Block = Table | Items | Problems | Line
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines to copy as they stand, under a title; left out when quiet."""
+
+    title: str
+    lines: tuple[str, ...]
+    language: str = ""
+
+
+Block = Table | Items | Problems | Line | Code
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from knaster.reports import text as plain
-from knaster.reports.blocks import Block, Items, Line, Problems, Report, Style, Table
+from knaster.reports.blocks import Block, Code, Items, Line, Problems, Report, Style, Table
 from knaster.reports.inert import inert
 
 _WORD = re.compile(r"\(?(?![0-9a-f]{7,}\b)(?:[A-Za-z]+(?:'[a-z]+)?|[0-9]+(?:[./][0-9]+)?)[.,:;?]?\)?[.,:;?]?|→")
@@ -105,11 +105,19 @@ def _block(block: Block, style: Style) -> Iterator[str]:
             yield from (f"- {span(line)}" for line in block.lines)
         case Line() if not style.quiet or block.tone == "bad":
             yield prose(block.text)
+        case Code() if block.lines and not style.quiet:
+            yield f"### {prose(block.title)}\n"
+            yield from _fenced([inert(line) for line in block.lines], block.language)
         case Problems():
             body = plain.render(Report({}, (block,)), replace(style, color=False))
             if body:
-                fence = "`" * max(3, _longest_run(body) + 1)
-                yield f"{fence}text\n{body}{fence}"
+                yield from _fenced(body.splitlines(), "text")
+
+
+def _fenced(lines: list[str], language: str) -> Iterator[str]:
+    """Lines in a fence that is longer than any in them."""
+    fence = "`" * max(3, _longest_run("\n".join(lines)) + 1)
+    yield from (f"{fence}{language}", *lines, fence)
 
 
 def _longest_run(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knaster.diagnostics import Diagnostic, Place, Severity
-from knaster.reports.blocks import Block, Items, Line, Problems, Report, Style, Table
+from knaster.reports.blocks import Block, Code, Items, Line, Problems, Report, Style, Table
 from knaster.reports.inert import inert, width
 from knaster.reports.snippet import snippet
 
@@ -39,6 +39,9 @@ def _block(block: Block, style: Style) -> Iterator[str]:
             yield from _items(block, style)
         case Problems():
             yield from _problems(block, style)
+        case Code() if block.lines and not style.quiet:
+            yield _paint(inert(block.title), "title", style)
+            yield from map(inert, block.lines)
         case Line() if not style.quiet or block.tone == "bad":
             yield _paint(inert(block.text), block.tone, style)
 

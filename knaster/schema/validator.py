@@ -32,6 +32,7 @@ Kind = Literal[
     "hosts",
     "targets",
     "manifest",
+    "architecture",
 ]
 _MOST = 200
 """Errors of one file that are explained; more say nothing new and cost time."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knaster.adapters.drift import Found
-from knaster.adapters.files import FILE, GENERATED_BOUND, INPUT_BOUND, LEFT_ALONE, too_large
+from knaster.adapters.files import FILE, GENERATED_BOUND, INPUT_BOUND, too_large
 from knaster.adapters.git.blobs import contents
 from knaster.adapters.git.runner import ask
 from knaster.adapters.git.telling import refuse_option
@@ -106,9 +106,7 @@ def _possible(path: str) -> bool:
 
 
 def _left_alone(path: str) -> bool:
-    if path.startswith(f"{GENERATED}/"):
-        return "/.terraform/" in path
-    return path.startswith(tuple(f"{folder}/" for folder in LEFT_ALONE))
+    return path.startswith(f"{GENERATED}/") and "/.terraform/" in path
 
 
 def _known(entry: Listed) -> Entry | None:

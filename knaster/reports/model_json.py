@@ -1,0 +1,141 @@
+"""What `model plan` found out, and the JSON of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from knaster.diagnostics import Diagnostic
+from knaster.fit.advice import Change
+from knaster.fit.architecture import Architecture
+from knaster.fit.attempts import GIB, Ask
+from knaster.fit.candidates import Absent, Outcome, Row
+from knaster.fit.catalog_edit import lines
+from knaster.fit.entry import Entry
+from knaster.fit.pools import Hardware, LeftOut, Room
+from knaster.fit.shapes import Spread
+from knaster.reports.json import diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that `model plan` found out.
+
+    ``written`` are the files that ``--write`` changed, None where nobody asked for it; ``notes`` is what a reader
+    should know of the model's files, ``diagnostics`` what is wrong with the fleet's.
+    """
+
+    name: str
+    model: Architecture
+    kind: str
+    ask: Ask
+    outcome: Outcome
+    fleet: Hardware
+    entry: Entry | None = None
+    changes: tuple[Change, ...] = ()
+    revision: str | None = None
+    notes: tuple[str, ...] = ()
+    written: tuple[str, ...] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def data(answer: Answer, per_token: int | None) -> dict[str, Any]:
+    """The JSON object of an answer."""
+    model, entry = answer.model, answer.entry
+    return {
+        "command": "model plan",
+        "ok": bool(answer.outcome.rows),
+        "model": {
+            "name": answer.name,
+            "revision": answer.revision,
+            "kind": answer.kind,
+            "family": model.family,
+            "parameters": model.parameters,
+            "layers": model.layers,
+            "hidden": model.hidden,
+            "heads": model.heads,
+            "kv_heads": model.kv_heads,
+            "head_dim": model.head_dim,
+            "vocab": model.vocab,
+            "experts": model.experts,
+            "encoder": model.encoder,
+            "stored": model.stored,
+            "trained_context": model.context,
+            "exact": model.exact,
+        },
+        "context": answer.ask.context,
+        "parallel": answer.ask.parallel,
+        "kv_precision": answer.ask.kv_precision,
+        "bytes_per_token": per_token,
+        "rows": [_row(row) for row in answer.outcome.rows],
+        "absent": [_absent(one) for one in answer.outcome.absent],
+        "left_out": [_left_out(one) for one in answer.fleet.left_out],
+        "changes": [_changed(change) for change in answer.changes],
+        "entry": None if entry is None else {"name": entry.name, "model": entry.data, "yaml": "\n".join(lines(entry))},
+        "written": list(answer.written or ()),
+        "notes": list(answer.notes),
+        "diagnostics": [diagnostic(one) for one in answer.diagnostics],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    fit = row.fit
+    need, shape = fit.need, fit.shape
+    return {
+        "gpus": fit.cards,
+        "nodes": shape.nodes if shape else 1,
+        "gpus_per_node": len(shape.each) if shape else 0,
+        "pool": row.where,
+        "classes": [kind.name for kind in shape.each] if shape else [],
+        "os": shape.each[0].os if shape else None,
+        "precision": fit.tried.precision,
+        "engine": fit.tried.planning.engine.name,
+        "build": row.build or None,
+        "split": fit.split,
+        "per_card_gib": [_gib(size) for size in fit.demand] if shape else [],
+        "offer_gib": [_gib(size) for size in fit.offer] if shape else [],
+        "headroom_gib": _gib(fit.headroom),
+        "min_memory_gb": None if shape else _gib(fit.demand[0]),
+        "weights_bytes": need.weights,
+        "cache_bytes": need.cache,
+        "state_bytes": need.state,
+        "compute_bytes": need.compute,
+        "context_overhead_bytes": need.context_overhead,
+        "load_peak_bytes": list(need.load_peak),
+        "ram_bytes": need.ram_bytes,
+        "bytes_per_token": need.bytes_per_token,
+        "parts": [{"name": part.name, "bytes": part.size, "source": part.source} for part in need.parts],
+        "spare": row.spare,
+        "where": [*map(_spread_data, row.spreads), *map(_room_data, row.rooms)],
+    }
+
+
+def _spread_data(spread: Spread) -> dict[str, Any]:
+    cards = [{"node": card.node, "gpu_index": card.index, "held_by": list(card.holders)} for card in spread.cards]
+    return {"cards": cards, "fabric": spread.fabric}
+
+
+def _room_data(room: Room) -> dict[str, Any]:
+    return {
+        "node": room.node,
+        "guest": room.guest,
+        "room_gib": _gib(room.size),
+        "left_gib": _gib(room.left),
+        "held_by": list(room.holders),
+    }
+
+
+def _changed(change: Change) -> dict[str, Any]:
+    return {"kind": change.kind, "options": change.options or None, "row": _row(change.row)}
+
+
+def _absent(one: Absent) -> dict[str, Any]:
+    return {"where": one.where, "precision": one.precision, "engine": one.engine, "reason": one.reason}
+
+
+def _left_out(one: LeftOut) -> dict[str, Any]:
+    return {"name": one.name, "reason": one.reason}
+
+
+def _gib(size: int) -> float:
+    return round(size / GIB, 3)

@@ -1,0 +1,64 @@
+"""The storage types of GGUF: how many numbers a block holds, and in how many bytes.
+
+Source: ``GGMLQuantizationType`` and ``GGML_QUANT_SIZES`` of ggml-org/llama.cpp ``gguf-py/gguf/constants.py`` (0.19.0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GgufType:
+    """A storage type: its name in lower case, numbers per block, bytes per block."""
+
+    name: str
+    block: int
+    size: int
+
+    def bytes_of(self, elements: int, row: int) -> int | None:
+        """Bytes of `elements` numbers in rows of `row`; None where a row is no whole number of blocks."""
+        return None if row % self.block else elements // self.block * self.size
+
+
+_ROWS: tuple[tuple[int, str, int, int], ...] = (
+    (0, "f32", 1, 4),
+    (1, "f16", 1, 2),
+    (2, "q4_0", 32, 18),
+    (3, "q4_1", 32, 20),
+    (6, "q5_0", 32, 22),
+    (7, "q5_1", 32, 24),
+    (8, "q8_0", 32, 34),
+    (9, "q8_1", 32, 40),
+    (10, "q2_k", 256, 84),
+    (11, "q3_k", 256, 110),
+    (12, "q4_k", 256, 144),
+    (13, "q5_k", 256, 176),
+    (14, "q6_k", 256, 210),
+    (15, "q8_k", 256, 292),
+    (16, "iq2_xxs", 256, 66),
+    (17, "iq2_xs", 256, 74),
+    (18, "iq3_xxs", 256, 98),
+    (19, "iq1_s", 256, 50),
+    (20, "iq4_nl", 32, 18),
+    (21, "iq3_s", 256, 110),
+    (22, "iq2_s", 256, 82),
+    (23, "iq4_xs", 256, 136),
+    (24, "i8", 1, 1),
+    (25, "i16", 1, 2),
+    (26, "i32", 1, 4),
+    (27, "i64", 1, 8),
+    (28, "f64", 1, 8),
+    (29, "iq1_m", 256, 56),
+    (30, "bf16", 1, 2),
+    (34, "tq1_0", 256, 54),
+    (35, "tq2_0", 256, 66),
+    (39, "mxfp4", 32, 17),
+    (40, "nvfp4", 64, 36),
+    (41, "q1_0", 128, 18),
+)
+
+BY_NUMBER = {number: GgufType(name, block, size) for number, name, block, size in _ROWS}
+"""The types by the number that a tensor's table holds."""
+
+BY_NAME = {kind.name: kind for kind in BY_NUMBER.values()}

@@ -1,0 +1,43 @@
+"""From what is published to what is planned with: the model that its files are of."""
+
+from __future__ import annotations
+
+from knaster.fit.architecture import CannotTell
+from knaster.fit.candidates import Model
+from knaster.fit.planning import model_of
+from knaster.weights import GgufFile, Published, Tensor
+
+
+def file(path: str, hidden: int, heads: int) -> GgufFile:
+    """A GGUF file of one layer of a Llama: the metadata and tensors that its header would say."""
+    shapes = {
+        "token_embd.weight": (1024, hidden),
+        "output_norm.weight": (hidden,),
+        "blk.0.attn_q.weight": (hidden, hidden),
+        "blk.0.attn_k.weight": (hidden, hidden),
+        "blk.0.attn_v.weight": (hidden, hidden),
+        "blk.0.attn_output.weight": (hidden, hidden),
+    }
+    metadata = {
+        "general.architecture": "llama",
+        "llama.block_count": 1,
+        "llama.embedding_length": hidden,
+        "llama.attention.head_count": heads,
+        "llama.context_length": 4096,
+    }
+    tensors = tuple(
+        Tensor(name, shape, "f16", 2 * hidden * (shape[0] if len(shape) > 1 else 1)) for name, shape in shapes.items()
+    )
+    return GgufFile(path, 1, metadata=metadata, tensors=tensors)
+
+
+def test_files_of_one_model_are_its_precisions() -> None:
+    found = model_of(Published("o/m", gguf=(file("m-Q8_0.gguf", 256, 4), file("m-Q4_K_M.gguf", 256, 4))))
+    assert isinstance(found, Model), found
+    assert (sorted(found.files), found.only_files) == (["q4_k_m", "q8_0"], True)
+
+
+def test_a_folder_of_several_models_is_no_model() -> None:
+    found = model_of(Published("models", gguf=(file("a-Q8_0.gguf", 256, 4), file("b-Q4_K_M.gguf", 512, 8))))
+    told = "there are GGUF files of several models (a-Q8_0.gguf, b-Q4_K_M.gguf): name one of them"
+    assert found == CannotTell(told)
