@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.fit.architecture import Architecture, CannotTell
@@ -334,6 +334,7 @@ def test_splits_that_no_engine_has() -> None:
 _MODELS = [of(name) for name in TRUTH]
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(_MODELS), st.integers(256, 200_000), st.integers(1, 8), st.sampled_from(["q8_0", "q4_k_m", "bf16"])
 )
@@ -352,6 +353,7 @@ def test_more_context_or_slots_never_need_less(
     assert sizes(Serving("llamacpp", precision, context, parallel + 1)) >= small
 
 
+@settings(deadline=None)
 @given(st.sampled_from(_MODELS), st.lists(st.integers(1, 48), min_size=1, max_size=6))
 def test_a_split_loses_nothing(found: Architecture, shares: list[int]) -> None:
     whole = told(need(found, Serving("llamacpp", "q8_0", 8192)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster import schema
@@ -268,6 +268,7 @@ def test_the_name_says_model_and_precision(name: str, precision: str, expected: 
     assert entry_name(name, precision) == expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.sampled_from(["bf16", "q4_k_m"]))
 def test_any_name_becomes_one_that_the_catalog_takes(name: str, precision: str) -> None:
     row = first(QWEN, fleet(node("n", h100())), precision)
@@ -371,6 +372,7 @@ names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,20}", fullmatch=True)
 texts = st.text(max_size=30)
 
 
+@settings(deadline=None)
 @given(names, st.lists(texts, max_size=12), texts, st.lists(st.text(alphabet="abc #:{}[]", max_size=20), max_size=3))
 def test_every_value_reads_back_in_every_reader(name: str, some: list[str], source: str, comments: list[str]) -> None:
     values = [one for one in some if one.encode("utf-8", "replace").decode() == one]
