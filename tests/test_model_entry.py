@@ -113,6 +113,24 @@ def test_a_decoder_that_pools_all_tokens_takes_a_text_in_one_batch(serves: Purpo
     assert row.fit.need.compute == (2048 if whole else 512) * (151936 + 1024) * 4
 
 
+def test_vllm_is_told_what_a_reranker_without_a_head_is() -> None:
+    """examples/offline_inference/qwen3_reranker.py of vLLM; a converted one (``-seq-cls``) has a head."""
+    small, have = model(TRUTH["Qwen/Qwen3-0.6B"].config), fleet(node("n", ada()))
+    row = first(small, have, "bf16")
+    values = made(row, serves=Purpose("reranker")).data["args"]
+    assert isinstance(values, list)
+    told = values[values.index("--hf-overrides") + 1]
+    assert yaml.safe_load(str(told)) == {
+        "architectures": ["Qwen3ForSequenceClassification"],
+        "classifier_from_token": ["no", "yes"],
+        "is_original_qwen3_reranker": True,
+    }
+    assert "--hf-overrides" not in args(made(row, serves=Purpose("reranker", head=True)))
+    config = {**TRUTH["Qwen/Qwen3-0.6B"].config, "architectures": ["Qwen3ForSequenceClassification"]}
+    assert purpose(Published("o/Qwen3-Reranker-0.6B-seq-cls", config=config), small) == Purpose("reranker", head=True)
+    assert purpose(Published("Qwen/Qwen3-Reranker-0.6B", config={}), small) == Purpose("reranker")
+
+
 @pytest.mark.parametrize(("parallel", "expected"), [(1, "--max-num-seqs 1 "), (4, "--max-num-seqs 4 ")])
 def test_recurrent_states_bound_the_sequences_of_vllm(parallel: int, expected: str) -> None:
     """The default of 256 is refused where there is room for fewer states (vllm#49064, kaito#2319)."""
@@ -292,7 +310,7 @@ def test_any_name_becomes_one_that_the_catalog_takes(name: str, precision: str) 
         (Published("someone/encoder", config=BGE_M3), Purpose("embedding", None)),
         (
             Published("someone/x", config={**BGE_M3, "architectures": ["XLMRobertaForSequenceClassification"]}),
-            Purpose("reranker"),
+            Purpose("reranker", head=True),
         ),
         (Published("BAAI/bge-reranker-v2-m3", config=BGE_M3), Purpose("reranker")),
         (Published("Qwen/Qwen3-Embedding-0.6B", config=QWEN3_14B), Purpose("embedding", "last")),
