@@ -301,6 +301,24 @@ def test_what_an_engine_does_not_do(serving: Serving, reason: str) -> None:
     assert reason in answer.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("Qwen/Qwen3-8B", 5.022e9),
+        ("meta-llama/Llama-3.3-70B-Instruct", 42.513e9),
+        ("Qwen/Qwen2.5-72B-Instruct", 47.368e9),  # 29568 is no multiple of 256
+        ("google/gemma-3-1b-it", 0.800e9),  # nor is 1152
+    ],
+)
+def test_a_told_count_of_parameters_weighs_like_the_model(name: str, published: float) -> None:
+    """Within 3 % of the q4_k_m whose tensors are known, and not 5 % below, as 4.5 bits for all would be."""
+    row = TRUTH[name]
+    found = architecture(row.config, row.params)
+    assert told(need(found, Serving("llamacpp", "q4_k_m", 4096), 0, "cpu")).weights == pytest.approx(
+        published, rel=0.03
+    )
+
+
 @pytest.mark.parametrize(("dim", "works"), [(128, True), (64, True), (80, False), (48, False)])
 def test_each_head_of_a_packed_cache_is_whole_blocks(dim: int, works: bool) -> None:
     """``llama_init_from_model``: "K cache type q8_0 with block size 32 does not divide n_embd_head_k=80", 48."""

@@ -90,6 +90,7 @@ def _options(args: argparse.Namespace) -> _Options:
         raise WorldError(
             f"there is no KV cache of precision {args.kv_precision}", f"known: {', '.join(engines.KV_PRECISIONS)}"
         )
+    _used(planning.entry_named(args.name))
     return _Options(
         _used(planning.precisions(args.precision)),
         _used(planning.tokens(args.parallel, "--parallel")),
