@@ -332,6 +332,13 @@ def test_a_published_quantisation_has_no_full_precision() -> None:
     assert answer == CannotTell("the weights are published in fp8; vLLM does not make bf16 of that")
 
 
+def test_awq_by_its_config_weighs_what_is_published() -> None:
+    """Qwen3-8B-AWQ: 5.68 GiB of safetensors (KAITO's catalog); embedding and output stay in two bytes, nothing else."""
+    awq = {"quant_method": "awq", "bits": 4, "group_size": 128}
+    found = architecture({**TRUTH["Qwen/Qwen3-8B"].config, "quantization_config": awq})
+    assert told(need(found, Serving("vllm", "stored", 4096))).weights / 1.02 / GIB == pytest.approx(5.68, abs=0.01)
+
+
 def test_awq_is_no_source_of_a_gguf_file() -> None:
     config = {**QWEN_14B, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}
     answer = need(architecture(config), Serving("llamacpp", "q4_k_m", 4096))
