@@ -137,6 +137,7 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         notes=(
             *source.published.notes,
             *planning.warnings(model.architecture, context),
+            *planning.cache_warnings(options.kv_precision),
             *to_be_made(source.published, outcome.rows),
         ),
     )

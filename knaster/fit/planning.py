@@ -94,6 +94,14 @@ def warnings(model: Architecture, asked: int) -> tuple[str, ...]:
     return (f"{told} scaling (YaRN) for that, and vLLM refuses without it",)
 
 
+def cache_warnings(kv_precision: str) -> tuple[str, ...]:
+    """What to know of a KV cache that llama.cpp has, and its released CUDA builds have no kernel for."""
+    if kv_precision not in ("q5_1", "q5_0", "q4_1"):
+        return ()
+    told = f"released CUDA builds of llama.cpp leave attention over a KV cache in {kv_precision} to the CPU"
+    return (f"{told}: build it with GGML_CUDA_FA_ALL_QUANTS, or take q8_0 or q4_0",)
+
+
 def tokens(text: str, option: str) -> int | Refused:
     """``32768``, ``32,768`` or ``32k`` (32 x 1024)."""
     what = "sequences, such as 4" if option == "--parallel" else "tokens, such as 32768 or 32k"
