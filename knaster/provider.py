@@ -79,7 +79,10 @@ all others of these two resources do (``acpi``, ``hostpci``, ``machine``, ``cons
 
 IGNORED: Mapping[Kind, tuple[str, ...]] = {
     "vm": ("disk.import_from", "initialization.user_account"),
-    "lxc": ("operating_system", "initialization.user_account", "features"),
+    "lxc": (
+        *("operating_system", "initialization.user_account", "features"),
+        *("mount_point", "device_passthrough", "idmap"),
+    ),
 }
 """``ignore_changes`` of ``renderers/module/fleet``: read when the guest is made, and left alone from then on."""
 

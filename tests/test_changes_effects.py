@@ -11,7 +11,8 @@ import pytest
 from knaster.changes import Effect, Field
 from knaster.changes.effects import ORDER, effect, phrase
 from knaster.gate import Change
-from knaster.gate.telling import CONTAINER, VM, effect_of
+from knaster.gate.devices import CONTAINER, VM
+from knaster.gate.telling import effect_of
 from knaster.provider import IGNORED, Kind, does
 from knaster.renderers.module import module_texts
 from tests.test_changes import N44, P, diff, fleet, only, two_nodes
@@ -170,8 +171,8 @@ def test_what_is_ignored_is_what_the_module_ignores() -> None:
     texts = {path.rpartition("/")[2]: text for path, text in module_texts().items()}
     for kind, names in (("vm", ("vms.tf",)), ("lxc", ("containers.tf", "replicated.tf"))):
         for name in names:
-            (listed,) = re.findall(r"ignore_changes\s*= \[(.*)\]\n", texts[name])
-            said = [re.sub(r"\[\d+\]", "", one.strip()) for one in listed.split(",")]
+            (listed,) = re.findall(r"(?s)ignore_changes\s*= \[(.*)\]\n", texts[name])
+            said = [re.sub(r"\[\d+\]", "", one) for one in re.split(r",\s*", listed.strip(" \n,"))]
             assert tuple(one for one in said if one != "node_name") == IGNORED[kind]  # type: ignore[index]
             assert ("node_name" in said) == (name == "replicated.tf")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.gate.devices import CONTAINER, VM, detached
+from knaster.gate.differing import blocks
 from knaster.gate.guards import own_guest, powered_off, without_keys
-from knaster.gate.plan import Change, Plan
-from knaster.gate.telling import CONTAINER, IMAGE, MAPPING, ORDER, VM, Told, told
+from knaster.gate.plan import KNOWN, Change, Plan
+from knaster.gate.telling import IMAGE, MAPPING, ORDER, Told, told
 
 _GUESTS = (VM, CONTAINER)
-_KNOWN = frozenset({"no-op", "read", "create", "update", "delete", "forget"})
 _CONFIGURATION = (".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json")
 
 
@@ -121,7 +123,7 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
     one = told(change)
     what = f"{one.noun} {one.name}"
     because = f": {one.cause}" if one.cause else ""
-    if not set(change.actions) <= _KNOWN:
+    if not set(change.actions) <= KNOWN:
         words = ", ".join(change.actions)
         yield Diagnostic("gate-plan", f"{what} has an action that knaster does not know: {words}")
     if change.imported and change.destroys:
@@ -131,6 +133,7 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
         yield from _destroyed(change, fleet, f"{what} {one.summary}{because}")
     if change.kind in _GUESTS and not change.destroys:
         yield from _shrunk(change)
+        yield from detached(change, fleet.variables.get("mappings"))
     if change.kind == MAPPING and not change.destroys and _node(change, fleet) in fleet.assumed:
         node = _node(change, fleet)
         message = f"{what} would be made from assumed facts: nobody has read the cards of {node}"
@@ -148,10 +151,18 @@ def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnosti
 
 def _way_out(change: Change) -> str:
     if change.kind not in _GUESTS:
-        return "knaster makes no such resource"
-    if change.kind == CONTAINER and change.replaces:
+        return f"knaster makes no such resource; to keep the thing: tofu state rm {shlex.quote(change.address)}"
+    if change.replaces and change.reason == "replace_because_tainted":
         return (
-            f"undo what the cause names; else back its data up and take two merges, each applied: {change.name} out of "
+            f"if it is whole: tofu untaint {shlex.quote(change.address)}; else destroy it on its node and "
+            "tofu state rm that address, then plan again"
+        )
+    if change.kind == CONTAINER and change.replaces:
+        moved = "undo what the cause names"
+        if {path[-1] for path in change.paths} <= {"node_name", "datastore_id"} and change.paths:
+            moved += ", or move it on its node (pct migrate, pct move-volume: docs/opentofu.md)"
+        return (
+            f"{moved}; else back its data up and take two merges, each applied: {change.name} out of "
             f"the fleet and under retire in {PLATFORM_FILE}, then in again and out of retire"
         )
     return f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
@@ -169,9 +180,7 @@ def _shrunk(change: Change) -> Iterator[Diagnostic]:
 
 def _sizes(guest: Mapping[str, Any]) -> dict[str, int]:
     """Sizes of the disks in GiB by interface; a container has one, without."""
-    listed = guest.get("disk")
-    disks = [disk for disk in listed if isinstance(disk, dict)] if isinstance(listed, list) else []
-    return {str(disk.get("interface")): disk["size"] for disk in disks if isinstance(disk.get("size"), int)}
+    return {str(one.get("interface")): one["size"] for one in blocks(guest, "disk") if isinstance(one.get("size"), int)}
 
 
 def _node(change: Change, fleet: Fleet) -> str | None:
@@ -183,9 +192,7 @@ def _node(change: Change, fleet: Fleet) -> str | None:
 
 def _entries(mapping: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The entries of a mapping that name a node."""
-    listed = mapping.get("map")
-    some = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return [entry for entry in some if isinstance(entry.get("node"), str)]
+    return [entry for entry in blocks(mapping, "map") if isinstance(entry.get("node"), str)]
 
 
 def _lost(plan: Plan) -> Iterator[Diagnostic]:
