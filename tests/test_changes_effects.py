@@ -295,6 +295,29 @@ def test_a_card_that_leaves_the_node_while_it_was_disabled_is_gone() -> None:
     ]
 
 
+def numbered(text: str) -> list[tuple[str, Effect, str]]:
+    """What is said of cards when pve44's file becomes this."""
+    found = diff(fleet(), {**fleet(), N44: text}).changes
+    return [(one.name, one.effect, one.summary) for one in found if one.kind == "node"]
+
+
+def test_a_card_that_gets_another_number_is_neither_enabled_nor_disabled() -> None:
+    """The driver numbers cards as it likes; the PCI address says which is which."""
+    text = fleet()[N44]
+    swapped = text.replace("index: 0", "index: X").replace("index: 1", "index: 0").replace("index: X", "index: 1")
+    assert numbered(swapped) == [
+        ("pve44/0", RECORD, "stays disabled: Quadro M4000, which is pve44/1 now"),
+        ("pve44/1", RECORD, "stays disabled: Quadro M4000, which was pve44/0"),
+    ]
+    first = text[text.index("  - index: 0") : text.index("  - index: 1")]
+    assert numbered(text.replace(first, "").replace("index: 1", "index: 0")) == [
+        ("pve44/0", RECORD, "is gone: Quadro M4000, which was disabled")
+    ]
+    on = text.replace("disabled: true", "disabled: false")
+    assert numbered(on.replace("0000:01:00.0", "0000:07:00.0"))[0][2] == "is enabled: Quadro M4000"
+    assert numbered(swapped.replace("disabled: true", "disabled: false"))[0][2] == "is enabled: Quadro M4000"
+
+
 def test_why_a_gpu_vm_comes_and_goes() -> None:
     bare = fleet()[N44][: fleet()[N44].index("gpus:")] + "gpus: []\n"
     found = only(diff({**fleet(), N44: bare}, fleet()), "guest")

@@ -133,9 +133,11 @@ def test_from_seabios_to_uefi() -> None:
 @pytest.mark.parametrize(
     ("attribute", "old", "new", "line"),
     [
-        ("disk", [ROOT, DATA], [ROOT], "disk scsi0, scsi1 -> scsi0"),
-        ("usb", [{"host": "1234:5678"}], [], "usb 1234:5678 -> nothing"),
+        ("disk", [ROOT, DATA], [ROOT], "disk -scsi1"),
+        ("usb", [{"host": "1234:5678"}], [], "usb -1234:5678"),
         ("network_device", [NET, NET], [NET], "network_device 2 -> 1"),
+        ("tags", ["a", "b"], ["b", "c"], "tags +c, -a"),
+        ("boot_order", ["a", "b"], ["b", "a"], "boot_order"),
         (
             "initialization",
             [{"ip_config": [{"ipv4": [{"address": "10.0.0.1/24"}]}], "type": None}],
@@ -143,7 +145,7 @@ def test_from_seabios_to_uefi() -> None:
             "initialization.ip_config.ipv4.address 10.0.0.1/24 -> 10.0.0.2/24",
         ),
         ("hostpci", [{**GPU, "id": None}, GPU], [GPU, {**GPU, "xvga": True}], ""),
-        ("hostpci", [GPU], [GPU, {"mapping": "b"}], "hostpci gpu-p2000-pve46 -> gpu-p2000-pve46, b"),
+        ("hostpci", [GPU], [GPU, {"mapping": "b"}], "hostpci +b"),
     ],
 )
 def test_what_differs_is_told_down_to_the_attribute(attribute: str, old: Any, new: Any, line: str) -> None:

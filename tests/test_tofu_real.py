@@ -163,7 +163,7 @@ def by_hand(container: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("key", "edit", "expected"),
     [
-        ("gpu-pve46", more_disks, ("refuse", "disk scsi0, scsi1 -> scsi0", ["error"])),
+        ("gpu-pve46", more_disks, ("refuse", "disk -scsi1", ["error"])),
         ("gpu-pve46", another_bus, ("refuse", "disk.interface virtio0 -> scsi0", ["error"])),
         ("gpu-pve46", second_network, ("update", "network_device 2 -> 1", ["warning"])),
         ("ops", by_hand, None),

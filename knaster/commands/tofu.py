@@ -45,7 +45,7 @@ def _verdict(args: argparse.Namespace, text: str, found: Survey) -> Verdict:
             return judge(plan, _fleet(found, manifest, elsewhere=args.elsewhere))
     except RecursionError:
         plan = "it is nested too deep"
-    return Verdict((), (Diagnostic("gate-plan", f"{args.plan} cannot be used: {plan}", hint=_AGAIN),))
+    return Verdict((), (Diagnostic("gate-plan", f"{_called(args.plan)} cannot be used: {plan}", hint=_AGAIN),))
 
 
 def _fleet(found: Survey, manifest: Mapping[str, Any], *, elsewhere: bool) -> Fleet:
@@ -84,17 +84,22 @@ def _manifest(root: Path) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def _called(path: str) -> str:
+    return "what came in on standard input" if path == "-" else path
+
+
 def _text(path: str) -> str:
     """The plan's text, ``-`` for standard input. Raises WorldError where there is none."""
-    if path == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
-        with Path(path).open("rb") as stream:  # a pipe too: <(tofu show -json PLAN)
-            data = stream.read(_BOUND + 1)
+        if path == "-":
+            data = sys.stdin.buffer.read(_BOUND + 1)
+        else:
+            with Path(path).open("rb") as stream:  # a pipe too: <(tofu show -json PLAN)
+                data = stream.read(_BOUND + 1)
     except FileNotFoundError as error:
         raise WorldError(f"there is no file {path}", _AGAIN) from error
     except OSError as error:
         raise WorldError(f"cannot read {path}: {error.strerror}") from error
     if len(data) > _BOUND:
-        raise WorldError(f"{path} is larger than {_BOUND // adapter.MIB} MiB")
+        raise WorldError(f"{_called(path)} is larger than {_BOUND // adapter.MIB} MiB")
     return data.decode("utf-8-sig", "replace")

@@ -47,7 +47,7 @@ def _are_blocks(value: Any) -> bool:
 
 
 def differences(change: Change) -> str:
-    """In words: ``disk scsi0, scsi1 -> scsi0, memory.dedicated 12288 -> 16384, tags``."""
+    """In words: ``disk -scsi1, memory.dedicated 12288 -> 16384, tags +gpu``."""
     found = list(dict.fromkeys(_words(*leaf) for leaf in leaves(change)))
     more = len(found) - _SHOWN
     return ", ".join(found if more <= 0 else (*found[:_SHOWN], f"and {more} more"))
@@ -57,14 +57,20 @@ def _words(path: tuple[str, ...], old: Any, new: Any) -> str:
     name = ".".join(path)
     if scalar(old) and scalar(new):
         return f"{name} {short(old)} -> {short(new)}"
+    was, now = _members(old), _members(new)
+    come, gone = [one for one in now if one not in was], [one for one in was if one not in now]
+    if come or gone:
+        some = [*(f"+{short(one)}" for one in come), *(f"-{short(one)}" for one in gone)]
+        return f"{name} {', '.join(some[:_SHOWN])}"
     if _are_blocks(old) and _are_blocks(new) and len(old) != len(new):
-        return f"{name} {_listed(old)} -> {_listed(new)}"
+        return f"{name} {len(old)} -> {len(new)}"
     return name
 
 
-def _listed(some: list[Mapping[str, Any]]) -> str:
-    labels = [label(block) for block in some]
-    return short(", ".join(labels) if all(labels) else len(labels))
+def _members(value: Any) -> list[str]:
+    """What a list holds by name: texts, or blocks that are called something."""
+    names = [label(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else []
+    return names if all(isinstance(one, str) and one for one in names) else []
 
 
 def label(block: Mapping[str, Any]) -> str:

@@ -106,9 +106,10 @@ def _other_files(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
         yield Diagnostic("gate-files", message, hint=hint)
     if plan.files is None:
         # Of a plan with -target or -exclude OpenTofu leaves out all outputs; its values are compared all the same.
-        severity = Severity.WARNING if _left_out(plan, fleet) and not other else Severity.ERROR
+        expected = bool(_left_out(plan, fleet)) and not other
+        severity = Severity.WARNING if expected else Severity.ERROR
         message = "the plan does not say which files it was made from (output generation is missing)"
-        yield Diagnostic("gate-files", message, severity=severity, hint=hint)
+        yield Diagnostic("gate-files", message, severity=severity, hint=None if expected else hint)
         return
     if differ := [path for path in plan.files.keys() | fleet.files.keys() if _differs(path, plan, fleet)]:
         message = f"the plan was made from other files than manifest.json records: {listed(differ)}"
@@ -150,7 +151,7 @@ def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnosti
 
 
 def _way_out(change: Change) -> str:
-    if change.kind not in _GUESTS:
+    if change.kind not in _GUESTS or not change.address.startswith("module."):
         return f"knaster makes no such resource; to keep the thing: tofu state rm {shlex.quote(change.address)}"
     if change.replaces and change.reason == "replace_because_tainted":
         return (

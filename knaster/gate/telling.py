@@ -21,13 +21,14 @@ Effect = Literal["destroy", "replace", "forget", "refuse", "restart", "update", 
 ORDER: tuple[Effect, ...] = ("destroy", "replace", "forget", "refuse", "restart", "update", "adopt", "create")
 
 _WHY = {
-    "delete_because_each_key": "it is no longer among the guests",
     "delete_because_no_resource_config": "the module no longer has its resource",
     "delete_because_no_module": "the module no longer exists",
     "replace_because_tainted": "making it failed half way",
     "replace_by_request": "-replace asks for it",
     "replace_by_triggers": "something that it depends on changes",
 }
+
+_MISSING = {MAPPING: "no card has it any more", IMAGE: "its node has no GPU VM any more"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def _done(change: Change) -> provider.Does:
 def _why(change: Change) -> str:
     """Why it is destroyed: the attributes that force it, else OpenTofu's own reason."""
     forced = [_step(change, path) for path in change.paths]
+    if change.reason == "delete_because_each_key":
+        return _MISSING.get(change.kind, "it is no longer among the guests")
     return ", ".join(forced) or _WHY.get(change.reason, change.reason.replace("_", " "))
 
 
