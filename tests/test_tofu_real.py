@@ -152,12 +152,18 @@ def second_network(vm: dict[str, Any]) -> None:
 
 
 def by_hand(container: dict[str, Any]) -> None:
-    """A mount point and a device, added by hand."""
+    """A mount point and a device, added by hand, and notes, which Proxmox ends with a new line."""
+    container["description"] = "Ask Anna first.\n"
     volume = {"volume": "tank:subvol-100-disk-1", "path": "/data", "size": "100G", "backup": True, "replicate": True}
     flags = dict.fromkeys(("acl", "quota", "read_only", "shared"), False)
     container["mount_point"] = [{**volume, **flags, "mount_options": [], "path_in_datastore": "subvol-100-disk-1"}]
     device = {"path": "/dev/net/tun", "deny_write": False, "gid": 0, "mode": "0660", "uid": 0}
     container["device_passthrough"] = [device]
+
+
+def notes(vm: dict[str, Any]) -> None:
+    """What people write on a VM."""
+    vm["description"] = "Ask Anna first."
 
 
 @pytest.mark.parametrize(
@@ -167,6 +173,7 @@ def by_hand(container: dict[str, Any]) -> None:
         ("gpu-pve46", another_bus, ("refuse", "disk.interface virtio0 -> scsi0", ["error"])),
         ("gpu-pve46", second_network, ("update", "network_device 2 -> 1", ["warning"])),
         ("ops", by_hand, None),
+        ("gpu-pve46", notes, None),
     ],
 )
 def test_what_a_guest_has_and_the_module_does_not_declare(lab: Lab, key: str, edit: Any, expected: Any) -> None:

@@ -74,7 +74,8 @@ resource "proxmox_virtual_environment_container" "replicated" {
   lifecycle {
     prevent_destroy = true
     ignore_changes = [
-      operating_system, initialization[0].user_account, features, mount_point, device_passthrough, idmap, node_name,
+      operating_system, initialization[0].user_account, features, mount_point, device_passthrough, idmap, description,
+      node_name,
     ]
   }
 }
