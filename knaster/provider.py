@@ -84,7 +84,7 @@ IGNORED: Mapping[Kind, tuple[str, ...]] = {
         *("mount_point", "device_passthrough", "idmap", "description"),
     ),
 }
-"""``ignore_changes`` of ``renderers/module/fleet``: read when the guest is made, or people's; left alone from then on."""
+"""``ignore_changes`` of ``renderers/module/fleet``: read when the guest is made, or people's; left alone afterwards."""
 
 
 def does(kind: Kind, path: Sequence[str], before: Any = None, after: Any = None) -> Does:
