@@ -14,7 +14,7 @@ import pytest
 
 from knaster.gate import judge, read_plan
 from knaster.gate.plan import Plan
-from tests.test_gate import FLEET, LXC, VM, change, codes, judged, plan, words
+from tests.test_gate import FLEET, LXC, MAPPING, VM, change, codes, judged, plan, words
 
 ROOT = {"interface": "scsi0", "size": 120, "datastore_id": "local-lvm"}
 DATA = {"interface": "scsi1", "size": 500, "datastore_id": "tank"}
@@ -102,6 +102,7 @@ MAPPINGS = {"gpu-p2000-pve46": {"node": "pve46", "path": "0000:03:00"}}
         ),
         (guest(VM, "hostpci", [{"id": "0000:09:00", "mapping": ""}], [GPU]), "PCI device 0000:09:00"),
         (guest(VM, "hostpci", [GPU, {"id": "09:00.0"}], [GPU]), "PCI device 09:00.0"),
+        (guest(VM, "hostpci", [GPU, {"id": "", "mapping": "nvme-pve46"}], [GPU]), "PCI device nvme-pve46"),
     ],
 )
 def test_another_device_is_a_warning(entry: dict[str, Any], what: str) -> None:
@@ -122,6 +123,11 @@ def _plan(entry: dict[str, Any]) -> Plan:
     found = read_plan(json.dumps(plan(entry)))
     assert isinstance(found, Plan)
     return found
+
+
+def test_a_card_that_goes_with_its_mapping_is_no_device_of_somebody_else() -> None:
+    entry = guest(VM, "hostpci", [GPU, {"id": "", "mapping": "gpu-m4000-pve46"}], [GPU])
+    assert codes(judged(entry, change(MAPPING, "gpu-m4000-pve46", "delete"))) == []
 
 
 def test_from_seabios_to_uefi() -> None:

@@ -7,7 +7,8 @@ keeps the volume (``unused0``), and the guest does not have it any more. The pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Severity
@@ -30,14 +31,17 @@ def keeps_all(change: Change) -> bool:
     return not list(_lost(change))
 
 
-def detached(change: Change, mappings: Any) -> Iterator[Diagnostic]:
-    """Volumes that would be taken out of it: errors; other devices: warnings. ``mappings`` are those of the fleet."""
+def detached(change: Change, mappings: Any, gone: Collection[str] = ()) -> Iterator[Diagnostic]:
+    """Volumes that would be taken out of it: errors; other devices: warnings.
+
+    ``mappings`` are those of the fleet, ``gone`` the names of those that the plan destroys.
+    """
     if change.destroys or "update" not in change.actions:
         return
     for what, hint in _lost(change):
         yield Diagnostic(_CODE, f"{what} of guest {change.name} would be taken out of it", hint=hint)
-    if gone := [*_devices(change), *_cards(change, mappings)]:
-        message = f"{', '.join(gone)} of guest {change.name} would be taken out of it: the module does not declare that"
+    if lost := [*_devices(change), *_cards(change, mappings if isinstance(mappings, dict) else {}, gone)]:
+        message = f"{', '.join(lost)} of guest {change.name} would be taken out of it: the module does not declare that"
         yield Diagnostic(_CODE, message, severity=Severity.WARNING)
     if change.kind == VM and (change.before.get("bios"), change.after.get("bios")) == ("seabios", "ovmf"):
         message = f"guest {change.name} changes from SeaBIOS to UEFI: a system installed for the former does not start"
@@ -65,7 +69,7 @@ def _way_out(change: Change, interface: str, old: Mapping[str, Any], new: Mappin
         )
     return (
         f"copy what it holds to {first}, which can grow (disk_gb), then take it out on its node: "
-        f"qm disk unlink {_id(change)} --idlist {interface}; the next plan has nothing to take out"
+        f"qm disk unlink {_id(change)} --idlist {shlex.quote(interface)}; the next plan has nothing to take out"
     )
 
 
@@ -86,25 +90,22 @@ def _devices(change: Change) -> Iterator[str]:
             yield f"{noun} {key}{at}" + (f" ({name})" if isinstance(name, str) and name else "")
 
 
-def _cards(change: Change, mappings: Any) -> Iterator[str]:
-    """PCI devices by address that no mapping of the module names: not cards of the fleet, an HBA or NVMe perhaps."""
-    known = [mappings.get(one.get("mapping")) for one in blocks(change.after, "hostpci")] if _is(mappings) else []
-    paths = {_slot(one.get("path")) for one in known if _is(one)}
-    kept = {one.get("id") for one in blocks(change.after, "hostpci")}
+def _cards(change: Change, mappings: Mapping[str, Any], gone: Collection[str]) -> Iterator[str]:
+    """PCI devices that are no cards of the fleet, an HBA or NVMe perhaps: by address, or by a mapping of somebody's."""
+    after = blocks(change.after, "hostpci")
+    known = [mappings.get(str(one.get("mapping"))) for one in after]
+    paths = {_slot(one.get("path")) for one in known if isinstance(one, dict)}
+    kept = {one.get(key) for one in after for key in ("id", "mapping")} | {*mappings, *gone}
     for one in blocks(change.before, "hostpci"):
-        address = one.get("id")
-        if isinstance(address, str) and address and address not in kept and _slot(address) not in paths:
-            yield f"PCI device {address}"
+        name = label(one)
+        if name and name not in kept and _slot(name) not in paths:
+            yield f"PCI device {name}"
 
 
 def _slot(address: Any) -> str:
     """An address without function, with domain: Proxmox takes both forms."""
     text = str(address).lower().partition(".")[0]
     return text if text.count(":") > 1 else f"0000:{text}"
-
-
-def _is(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _disks(guest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

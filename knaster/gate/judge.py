@@ -55,8 +55,10 @@ def judge(plan: Plan, fleet: Fleet) -> Verdict:
     """Everything that the plan does, and every reason not to apply it."""
     active = [change for change in plan.changes if not change.quiet]
     found = [*_unusable(plan, fleet), *_other_files(plan, fleet)]
+    gone = {change.name for change in active if change.kind == MAPPING and change.destroys}
     for change in active:
         found += _refusals(change, fleet)
+        found += detached(change, fleet.variables.get("mappings"), gone)
     found += [*own_guest(active, fleet.carriers, elsewhere=fleet.elsewhere), *powered_off(active, fleet.down)]
     found += [*_lost(plan), *_twice(active), *_travelling(active), *without_keys(active, fleet.variables)]
     words = [_told(change, fleet) for change in active]
@@ -134,7 +136,6 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
         yield from _destroyed(change, fleet, f"{what} {one.summary}{because}")
     if change.kind in _GUESTS and not change.destroys:
         yield from _shrunk(change)
-        yield from detached(change, fleet.variables.get("mappings"))
     if change.kind == MAPPING and not change.destroys and _node(change, fleet) in fleet.assumed:
         node = _node(change, fleet)
         message = f"{what} would be made from assumed facts: nobody has read the cards of {node}"
