@@ -21,6 +21,7 @@ from knaster.commands.bench_asking import UnmeasuredError
 from knaster.commands.benching import GIVE_UP, Bench, Outcome, failure, finish, prepare, told
 from knaster.commands.output import show
 from knaster.commands.progress import progress
+from knaster.commands.stopping import stoppable
 from knaster.reports import benching as reports
 
 PATH = "/chat/completions"
@@ -41,7 +42,13 @@ class _Asking:
 def run(args: argparse.Namespace) -> int:
     """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     bench = prepare(args, "llm")
-    found = _measured(args, bench)
+    with stoppable() as ending:
+        found = _measured(args, bench)
+        ending()
+        return _told(args, bench, found)
+
+
+def _told(args: argparse.Namespace, bench: Bench, found: ChatRun) -> int:
     tokens = "tokens" if found.counted_by_server else "pieces of text"
     sizes = f"{args.prompt_tokens} in, at most {args.max_tokens} out"
     source = f"knaster bench server, {args.requests} requests, {args.concurrency} at a time, {sizes}, {tokens}"

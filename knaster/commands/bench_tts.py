@@ -19,6 +19,7 @@ from knaster.commands.bench_asking import Server, UnmeasuredError
 from knaster.commands.benching import GIVE_UP, Bench, Outcome, failure, finish, prepare, told
 from knaster.commands.output import show
 from knaster.commands.progress import progress
+from knaster.commands.stopping import stoppable
 from knaster.reports import benching as reports
 
 PATH = "/audio/speech"
@@ -30,7 +31,13 @@ def run(args: argparse.Namespace) -> int:
     """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     audio.ready()
     bench = prepare(args, "tts")
-    found = _measured(args, bench)
+    with stoppable() as ending:
+        found = _measured(args, bench)
+        ending()
+        return _told(args, bench, found)
+
+
+def _told(args: argparse.Namespace, bench: Bench, found: SpeechRun) -> int:
     streamed = ", streamed" if args.stream else ""
     whole = f"knaster bench tts, {NEWEST}, {args.repetitions} repetitions, {_formats(found) or args.audio}{streamed}"
     taken = bench.taken(whole, args.voice)
