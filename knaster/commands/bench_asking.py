@@ -64,7 +64,10 @@ class Server:
             answer = session.ask(method, self.root + path, data=data)
         except HttpError as problem:
             came = f", after {problem.got} bytes" if problem.got else ""
-            raise self.failed(problem.text + came, _HINTS.get(problem.kind), nobody=problem.kind in _NOBODY) from None
+            nothing = problem.kind == "late" and not problem.got
+            raise self.failed(
+                problem.text + came, _HINTS.get("silent" if nothing else problem.kind), nobody=problem.kind in _NOBODY
+            ) from None
         status, body, kind = answer.status, answer.body, answer.headers.get("content-type", "")
         if 300 <= status < 400:
             hint = f"name the address that it leads to; it would have to end in {path}"

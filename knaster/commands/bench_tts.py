@@ -13,7 +13,7 @@ from knaster.adapters.http import Exchange, Session
 from knaster.bench import answers, measured
 from knaster.bench.audio import NoAudioError, Part, Sound, sound
 from knaster.bench.sentences import NEWEST, sentences
-from knaster.bench.speech import Failure, SpeechRun, Spoken
+from knaster.bench.speech import AT_ONCE, Failure, SpeechRun, Spoken
 from knaster.bench.stats import reached
 from knaster.commands.bench_asking import Server, UnmeasuredError
 from knaster.commands.benching import GIVE_UP, Bench, Outcome, failure, finish, prepare, told
@@ -23,8 +23,6 @@ from knaster.commands.stopping import stoppable
 from knaster.reports import benching as reports
 
 PATH = "/audio/speech"
-_AT_ONCE = 0.95
-"""Where the first sound comes this late in an answer, it was not streamed."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -154,7 +152,7 @@ def _notes(args: argparse.Namespace, found: SpeechRun) -> Iterator[str]:
     came = _formats(found)
     if came and came.lower() != args.audio:
         yield f"{args.audio} was asked for, {came} came"
-    if args.stream and found.spoken and all(one.first and one.first >= _AT_ONCE * one.wall for one in found.spoken):
+    if args.stream and found.spoken and all(one.first and one.first >= AT_ONCE * one.wall for one in found.spoken):
         yield "the first sound comes with the last: the server does not stream"
     if found.spoken and not found.whole:
         yield "not every sentence is in the figures: they compare with nothing but themselves"
