@@ -63,8 +63,21 @@ def _enabled(scene: Scene, row: Mapping[str, Any], card: str) -> tuple[Effect, s
     node = scene.new.nodes.get(row["node"])
     there = node is not None and any(gpu.index == row["gpu_index"] for gpu in node.gpus)
     if there:
-        return Effect.UPDATE, f"is enabled: {card}", ""
+        return Effect.UPDATE, f"is enabled: {card}{_vm(scene, row['node'])}", ""
     return Effect.RECORD, f"is gone: {card}, which was disabled", "" if node else f"{row['node']} is gone"
+
+
+def _vm(scene: Scene, node: str) -> str:
+    """Whether the VM with the card stays what it was: a disabled card is in it too. Which roles it has is no part."""
+    vms = [one.name for one in scene.new.guests.values() if one.node == node and one.kind == "vm"]
+    guests = scene.of(PROXMOX, "guests").items()
+    differ = {name for name, delta in guests if not delta.only_changed or _besides(delta, "roles")}
+    differ |= scene.of(TFVARS, "vms").keys()
+    return "".join(f"; {name} stays as it is" for name in vms if name not in differ)
+
+
+def _besides(delta: Delta, key: str) -> bool:
+    return any(field.path[:1] != (key,) for field in delta.fields)
 
 
 def _card_object(name: str) -> Object:
