@@ -52,7 +52,7 @@ def missing(policy: CardPolicy, catalog: Catalog) -> str | None:
 
 
 def _counts(figure: Figure) -> bool:
-    ours = (figure.source or "").startswith(PROGRAM) and figure.engine == _ENGINE
+    ours = (figure.source or "").split(" ")[0] == PROGRAM and figure.engine == _ENGINE
     return ours and not figure.partial and figure.value > 0 and figure.date is not None
 
 

@@ -21,6 +21,7 @@ from knaster.commands.common import survey
 from knaster.commands.given import text_of
 from knaster.commands.output import show
 from knaster.commands.progress import progress
+from knaster.commands.stopping import stoppable
 from knaster.diagnostics import Diagnostic, Severity, WorldError
 from knaster.reports import bench_llm as reports
 from knaster.reports import validation
@@ -53,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
     wanted = _card(args, cluster)
     if not args.dry_run:
         refuse_uneditable(found.files, args.model)
-    made = _imported(args) if args.imported is not None else _measured(args, wanted, cluster)
-    return _told(args, wanted, cluster, made)
+    with stoppable() as ending:
+        made = _imported(args) if args.imported is not None else _measured(args, wanted, cluster)
+        ending()
+        return _told(args, wanted, cluster, made)
 
 
 def _check(args: argparse.Namespace, cluster: Cluster) -> None:

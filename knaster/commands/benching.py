@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
+from knaster.bench import llama
 from knaster.bench import subject as subjects
 from knaster.bench.entries import Measurement
 from knaster.bench.measured import Taken
@@ -106,11 +107,15 @@ def _subject(args: argparse.Namespace, found: Survey | None, root: str, kind: st
 
 
 def _card(cluster: Cluster | None, text: str) -> tuple[str | None, str | None]:
-    try:
-        return subjects.card(cluster, text)
-    except KeyError as missing:
-        node = text.rpartition("/")[0]
-        raise WorldError(f'there is no card "{text}"', f"{node} has {missing.args[0]}") from None
+    """Type and node, as `bench llm` reads them, and ``cpu`` for no card. Raises WorldError for none of these."""
+    if text.lower() == subjects.CPU:
+        return None, None
+    if cluster is None:
+        return text, None
+    found = llama.card(cluster, text)
+    if isinstance(found, str):
+        raise WorldError(f'there is no card "{text}"', found)
+    return found.type, found.node
 
 
 def _check_model(catalog: Catalog | None, name: str, kind: str) -> None:
