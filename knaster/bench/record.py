@@ -12,7 +12,7 @@ from typing import Any
 
 from knaster.bench.entries import Measurement, about, entry, wins
 from knaster.bench.rewriting import Changes, rewrite
-from knaster.checks.common import suggestion
+from knaster.checks.common import Names
 from knaster.cluster import MODELS_FILE, history_file
 from knaster.diagnostics import Diagnostic, Place, Route, has_errors
 from knaster.document import parse
@@ -53,7 +53,7 @@ def record(files: Files, model: str, measurements: Sequence[Measurement]) -> Rec
     models = catalog.data["models"]
     if model not in models:
         message = f'there is no model "{model}" in {MODELS_FILE}'
-        hint = suggestion(model, models, "models")
+        hint = Names(models, "models").suggestion(model)
         return Recorded(diagnostics=(Diagnostic("unknown-model", message, Place(MODELS_FILE), hint=hint),))
     path = history_file(model)
     if (folder := path.rpartition("/")[0]) in files:  # a folder is no entry

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
 
-from knaster.checks.common import suggestion
+from knaster.checks.common import Names
 from knaster.cluster import Cluster, Engine, Model, Platform, models_place
 from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.fit.architecture import Architecture, CannotTell
@@ -23,13 +23,14 @@ def stray_records(cluster: Cluster) -> Iterator[Diagnostic]:
     if cluster.catalog is None:
         return
     names = {record_name(model) for model in cluster.catalog.models}
+    known = Names(cluster.catalog.models, "models")
     for name in sorted(cluster.architectures.keys() - names):
         yield Diagnostic(
             "record-ignored",
             f'there is no model "{name}" in the catalog, so nothing is compared with this architecture',
             Place(record_file(name)),
             Severity.WARNING,
-            suggestion(name, cluster.catalog.models, "models"),
+            known.suggestion(name),
         )
 
 
