@@ -6,10 +6,11 @@ from knaster import document, renderers, schema
 from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.files import Files
 from knaster.placement.result import PlacementPlan
+from knaster.units import MIB
 
 PLACEMENT_FILE = "generated/placement.yaml"
 MANIFEST_FILE = "generated/manifest.json"
-_PLACEMENT_BOUND = 64 * 1024 * 1024
+_PLACEMENT_BOUND = 64 * MIB
 
 
 def recorded_placement(text: str, manifest: str | None = None) -> tuple[PlacementPlan | None, tuple[Diagnostic, ...]]:

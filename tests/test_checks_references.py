@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from knaster.checks import platform_references, references
-from knaster.checks.common import suggestion
 from knaster.cluster import Cluster, External, Platform, Replication, VmOverride, Worker
+from knaster.names import suggestion
 from tests.builders import catalog, cluster, engine, gpu, gpu_vm, lxc, model, node, platform, policy, role, roles, slot
 from tests.checking import only, p2000, proxmox, route
 

@@ -18,10 +18,11 @@ from knaster.adapters.hub_errors import Denied
 from knaster.adapters.huggingface import Hub
 from knaster.adapters.model_files import LocalModel, folder
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
-LISTING_BOUND = 32 * 1024 * 1024
+LISTING_BOUND = 32 * MIB
 FILES_BOUND = 50_000
-READ_BOUND = 128 * 1024 * 1024
+READ_BOUND = 128 * MIB
 """Bytes of one read. No header is nearly as large; what a file claims never asks for more."""
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")

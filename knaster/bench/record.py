@@ -12,7 +12,6 @@ from typing import Any
 
 from knaster.bench.entries import Measurement, about, entry, wins
 from knaster.bench.rewriting import Changes, rewrite
-from knaster.checks.common import suggestion
 from knaster.cluster import MODELS_FILE, history_file
 from knaster.diagnostics import Diagnostic, Place, Route, has_errors
 from knaster.document import parse
@@ -20,6 +19,7 @@ from knaster.document.locating import locate
 from knaster.files import Files, Refused
 from knaster.inventory.profile_sheet import comments
 from knaster.inventory.profile_style import scalar
+from knaster.names import suggestion
 from knaster.schema import Kind, check
 
 __all__ = ["Measurement", "Recorded", "record"]

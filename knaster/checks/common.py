@@ -1,57 +1,20 @@
-"""What the rules share: what is known, near misses, collisions, and places that several rules name."""
+"""What the rules share: what is known, collisions, and places that several rules name."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Iterator
-from difflib import get_close_matches
 from functools import lru_cache
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
 
 from knaster.cluster import Cluster, Node, role_place
 from knaster.diagnostics import Diagnostic, Place
+from knaster.names import suggestion
 
 T = TypeVar("T")
 
 NO_NODES = "inventory/"
 """Stands among `Cluster.broken` where there is no node at all: that is the mistake, not every name of a node."""
-
-_MANY = 400
-_SHOWN = 8
-_NEAR = 0.7
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names for people, at most eight: ``a, b and 3 more``."""
-    ordered = sorted(names)
-    more = len(ordered) - _SHOWN
-    return ", ".join(ordered) if more <= 0 else f"{', '.join(ordered[:_SHOWN])} and {more} more"
-
-
-def suggestion(name: str, known: Collection[str], noun: str, apart: Collection[str] = ()) -> str:
-    """The way out of an unknown name: a near miss, else what there is, never one of `apart`.
-
-    A name that differs in its digits alone is another machine or model, not a slip.
-    """
-    if apart and not set(known) - set(apart):
-        return f"there are no other {noun}"
-    known = [one for one in known if one not in apart] if apart else known
-    letters = _letters(name) if any(map(str.isdecimal, name)) else None
-    near_names = (one for one in known if one.lower() == name.lower() or _letters(one) != letters)
-    if len(known) > _MANY:  # comparing with every name of a large fleet for every mistake would be quadratic
-        near_names = (one for one in near_names if one[:1].lower() == name[:1].lower())
-    candidates = list(islice(sorted(near_names), _MANY))  # `known` may be a set: its order must not decide
-    lowered = {one.lower(): one for one in sorted(candidates, reverse=True)}
-    near = get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=_NEAR)
-    if near:
-        return f'did you mean "{lowered[near[0]]}"?'
-    return f"known {noun}: {listed(known)}" if known else f"there are no {noun} yet"
-
-
-def _letters(name: str) -> str:
-    return re.sub("[0-9]+", "", name).lower()
 
 
 def unknown(

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from knaster import document
-from knaster.checks.common import listed
 from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.names import listed
 
 TFVARS = "tofu/knaster.auto.tfvars.json"
 PROXMOX = "proxmox.yaml"

@@ -8,6 +8,7 @@ from knaster.card_types import finder, names, slug
 from knaster.cluster import MODELS_FILE, CardPolicy, Catalog, Cluster, Figure, Gpu, Model, Node, platform_place
 from knaster.diagnostics import Diagnostic, Related
 from knaster.fit.fits import card_device, fits
+from knaster.names import spot
 
 POWER, RATES = "power", frozenset({"prompt_rate", "generation_rate"})
 PROGRAM = "llama-bench"
@@ -65,7 +66,7 @@ def _power(figures: list[Figure]) -> bool:
 
 
 def _refused(cluster: Cluster, node: Node, gpu: Gpu, policy: CardPolicy, lacking: str) -> Diagnostic:
-    card = f"{node.name}/{gpu.index}"
+    card = spot(node.name, gpu.index)
     by_id = gpu.pci is not None and gpu.pci.id == policy.id
     told = policy.name if by_id else f"{gpu.name or 'no name'}, by its name or facts a {policy.name}"
     model = _model(cluster, node, gpu, policy)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from knaster.checks.common import listed, slot_place
+from knaster.checks.common import slot_place
 from knaster.checks.roles import conflicted
 from knaster.cluster import Cluster, Role, Slot, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
+from knaster.names import listed
 from knaster.share_tree import concurrent_top
 from knaster.slots.chains import expand_chain
 from knaster.units import exact, show

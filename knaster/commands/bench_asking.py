@@ -13,6 +13,7 @@ from knaster.adapters import web
 from knaster.adapters.http import Exchange, HttpError, Limits, Session, redirect
 from knaster.bench import answers
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 _FORM = "name it as https://HOST:PORT/v1, with the path before /v1 if there is one"
 _HINTS = {
@@ -48,7 +49,7 @@ class Server:
     root: str
     key: str | None = field(default=None, repr=False)
     timeout: float = 300.0
-    size: int = 64 * 1024 * 1024
+    size: int = 64 * MIB
     clock: Callable[[], float] = time.monotonic
     transport: Any = field(default=None, repr=False)
 

@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from knaster.adapters import llama_bench as adapter
-from knaster.adapters.files import MIB
 from knaster.bench import llama, machine, power
 from knaster.bench.entries import Measurement
 from knaster.bench.llama import Card, Taken, Watched
@@ -24,6 +23,7 @@ from knaster.commands.progress import progress
 from knaster.diagnostics import Diagnostic, Severity, WorldError
 from knaster.reports import bench_llm as reports
 from knaster.reports import validation
+from knaster.units import MIB
 
 INTERRUPTED = 130
 _NOTHING = Run((), whole=False)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knaster.adapters.files import MIB, load
+from knaster.adapters.files import load
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 PATH = "GITHUB_EVENT_PATH"
 _BOUND = 16 * MIB

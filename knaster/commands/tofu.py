@@ -17,8 +17,9 @@ from knaster.gate import Fleet, Verdict, judge, read_plan
 from knaster.guests import carriers
 from knaster.renderers import MANIFEST, TFVARS, digest
 from knaster.reports import gate, validation
+from knaster.units import MIB
 
-_BOUND = 256 * adapter.MIB
+_BOUND = 256 * MIB
 _AGAIN = "make it so: tofu show -json PLAN > PLAN.json"
 
 

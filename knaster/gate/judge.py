@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.gate.guards import own_guest, powered_off, without_keys
 from knaster.gate.plan import Change, Plan
 from knaster.gate.telling import CONTAINER, IMAGE, MAPPING, ORDER, VM, Told, told
+from knaster.names import listed
 
 _GUESTS = (VM, CONTAINER)
 _KNOWN = frozenset({"no-op", "read", "create", "update", "delete", "forget"})

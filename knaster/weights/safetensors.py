@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
+from knaster.units import MIB
 from knaster.weights.published import Tensor
 from knaster.weights.reader import MalformedError, Reader
 
@@ -17,7 +18,7 @@ HEADER_BOUND = 25_000_000
 """Bytes of a header that are read, as huggingface_hub does; the format itself allows 100,000,000."""
 FIRST_READ = 64 * 1024
 """Bytes asked for at once: the whole header of most files, so that one request answers."""
-TEXT_BOUND = 4 * 1024 * 1024
+TEXT_BOUND = 4 * MIB
 _DIMENSIONS = 16
 _LARGEST = 2**63
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from knaster.cluster import Gpu, Node, Platform
 from knaster.guests import Guest
+from knaster.names import spot
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
 from knaster.reports.page.boxes import CardBox, GuestBox, NodeBox
 from knaster.reports.page.budget import budget, size
 from knaster.reports.page.tenants import Known, tenant
-from knaster.reports.placement import spot
 from knaster.slots import SlotView
 from knaster.units import show, show_cc
 

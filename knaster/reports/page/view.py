@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from knaster.cluster import Cluster
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.names import spot
 from knaster.placement.survival import failures
 from knaster.reports.diff import Side
 from knaster.reports.page.boxes import NodeBox
@@ -18,7 +19,6 @@ from knaster.reports.page.nodes import nodes
 from knaster.reports.page.slots import SlotRow, slots
 from knaster.reports.page.totals import Total, totals
 from knaster.reports.page.unplaced import UnplacedRow, unplaced
-from knaster.reports.placement import spot
 from knaster.reports.wording import where
 from knaster.slots import slot_views
 
