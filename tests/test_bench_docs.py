@@ -1,4 +1,4 @@
-"""The benchmarks of endpoints that the README shows run as it shows them, on this repository's fleet."""
+"""The benchmarks of endpoints that the documents show run as they show them, on this repository's fleet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from knaster.cli import main
 from tests.speaking import RATE, Clock, Say, Scripted, chat_lines, wav
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = re.findall(r"(?m)^knaster (bench (?:tts|server) [^#\n]*)", (ROOT / "README.md").read_text("utf-8"))
+COMMANDS = re.findall(r"(?m)^knaster (bench (?:tts|server) [^#\n]*)", (ROOT / "docs/measuring.md").read_text("utf-8"))
 
 
 @pytest.fixture

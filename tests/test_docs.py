@@ -80,11 +80,14 @@ def test_the_error_in_the_readme_is_the_one_that_is_printed(fleet: Path, capsys:
     assert capsys.readouterr().out.startswith(shown)
 
 
-def test_the_comment_in_the_readme_is_the_one_that_is_written(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_comment_in_the_readme_is_the_one_that_its_line_makes(
+    fleet: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (change,) = [block for block in pages.blocks(ROOT / "README.md") if block.language == "diff"]
     (shown,) = blocks(ROOT / "README.md", "markdown")
     git(fleet, "checkout", "-q", "-b", "topic")
-    models = fleet / "catalog/models.yaml"
-    models.write_text(models.read_text("utf-8").replace("vram_gb: 10.89", "vram_gb: 19.5", 1), "utf-8")
+    file = fleet / change.about
+    file.write_text(pages.patched(file.read_text("utf-8"), change.text), "utf-8")
     git(fleet, "commit", "-qam", "A longer context")
     capsys.readouterr()
     assert main(["pr", "plan", "--format", "markdown"]) == 0

@@ -74,3 +74,12 @@ def test_addresses_in_the_state_are_those_of_the_module() -> None:
     named = set(re.findall(r"module\.fleet\.(\w+)\.(\w+)", text))
     assert len(named) >= 3
     assert named <= declared
+
+
+def test_the_parts_of_the_comment_are_called_as_it_calls_them() -> None:
+    """In the column of parts; the words stand in the code that makes them."""
+    table = (ROOT / "docs/howto/read-the-comment.md").read_text("utf-8")
+    parts = [name for row in re.findall(r"(?m)^\| (.*?) \|", table) for name in re.findall(r"\*\*(.*?)\*\*", row)]
+    source = (ROOT / "knaster/reports/comment/sections.py").read_text("utf-8")
+    assert len(parts) >= 8
+    assert [name for name in parts if f'"{name}"' not in source] == []
