@@ -6,11 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from knaster.cluster import BENCHMARKS, MODELS_FILE, PLATFORM_FILE, ROLES_FILE
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.files import Files, Refused
+from knaster.names import nearest
 
 CATALOG_FILES = (MODELS_FILE, PLATFORM_FILE, ROLES_FILE)
 INVENTORY = "inventory/"
@@ -156,8 +156,7 @@ def _wanted(path: str) -> str | None:
     for folder in ASIDE:
         if path.startswith(folder):
             return f"{folder}{stem or 'MODEL'}.yaml"
-    near = get_close_matches(f"{CATALOG}{stem.lower()}.yaml", CATALOG_FILES, n=1, cutoff=0.85)
-    return near[0] if near else None
+    return nearest(f"{CATALOG}{stem}.yaml", CATALOG_FILES, 0.85)
 
 
 def _missing(files: Files, nodes: list[str], broken: set[str]) -> Iterator[Diagnostic]:

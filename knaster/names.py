@@ -18,6 +18,11 @@ def spot(node: str, index: int | None) -> str:
     return node if index is None else f"{node}/{index}"
 
 
+def short_id(id: str) -> str:
+    """The first 12 digits of a SHA or plan id: what people read of it."""
+    return id[:12]
+
+
 def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
     """The one of `known` that is most like `name`, whatever its case and separators (``minVramGb``); of equal ones the
     first. None where none is at least that much like it (`difflib`'s ratio, 0 to 1).

@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),
-    ("placement",),
+    ("placement", "card_benchmarks"),
     ("planned",),
     ("fit.pools",),
     ("slots",),

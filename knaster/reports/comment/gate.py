@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.names import short_id
 from knaster.reports.blocks import plural
 from knaster.reports.comment import values
 from knaster.reports.comment.ladder import GAP, Block, fit
@@ -14,7 +15,6 @@ from knaster.reports.comment.templates import render
 
 GATE_BUDGET = 4_000
 """Bytes that the section takes at most, beside those of the comment."""
-_SHORT = 12
 _COUNTS = "\nCounts: "
 _OTHER = "its result is of another plan than this comment, and is not shown; make it from the generated/ of this merge"
 _UNREADABLE = "its result cannot be read; make it with knaster tofu gate PLAN.json --format json -o FILE"
@@ -33,7 +33,7 @@ def section(gate: Mapping[str, Any], plan_id: str) -> str:
         return render("gate", sentence=_UNREADABLE, plan_id="")
     made = _text(gate, "plan_id")
     if not made or made != plan_id:
-        return render("gate", sentence=_OTHER, plan_id=made[:_SHORT])
+        return render("gate", sentence=_OTHER, plan_id=short_id(made))
     problems, done = list(_problems(found)), list(_lines(changes))
     head = render("gate", sentence=_sentence(gate, problems, done), plan_id="")
     findings = Section("Findings", "problem", problems, lambda one: values.problem(one, None, ""))
