@@ -114,6 +114,14 @@ def test_mxfp4_blocks_and_scales() -> None:
     assert (other.kind, other.shape) == ("bias", (32, 5760))
 
 
+def test_headers_of_a_part_of_a_model_are_no_model() -> None:
+    """Thirteen layers of twenty-eight: the sum of those would fit where the model does not."""
+    config = TRUTH["Qwen/Qwen3-0.6B"].config
+    few = tuple(qwen3_tensors(13, 1024, 16, 3072, 151936, head=False))
+    told = "the headers hold weights of 13 layers, and the model has 28"
+    assert recognise(Published("some/model", config=config, tensors=few)) == CannotTell(told)
+
+
 def gpt_oss_tensors(layers: int, experts: int) -> Iterator[Tensor]:
     """As transformers names them in gpt-oss's checkpoints: gate and up of all experts in one tensor."""
     yield tensor("model.embed_tokens.weight", 201088, 2880)

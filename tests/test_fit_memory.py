@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.fit.architecture import Architecture, CannotTell
@@ -301,6 +301,24 @@ def test_what_an_engine_does_not_do(serving: Serving, reason: str) -> None:
     assert reason in answer.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("Qwen/Qwen3-8B", 5.022e9),
+        ("meta-llama/Llama-3.3-70B-Instruct", 42.513e9),
+        ("Qwen/Qwen2.5-72B-Instruct", 47.368e9),  # 29568 is no multiple of 256
+        ("google/gemma-3-1b-it", 0.800e9),  # nor is 1152
+    ],
+)
+def test_a_told_count_of_parameters_weighs_like_the_model(name: str, published: float) -> None:
+    """Within 3 % of the q4_k_m whose tensors are known, and not 5 % below, as 4.5 bits for all would be."""
+    row = TRUTH[name]
+    found = architecture(row.config, row.params)
+    assert told(need(found, Serving("llamacpp", "q4_k_m", 4096), 0, "cpu")).weights == pytest.approx(
+        published, rel=0.03
+    )
+
+
 @pytest.mark.parametrize(("dim", "works"), [(128, True), (64, True), (80, False), (48, False)])
 def test_each_head_of_a_packed_cache_is_whole_blocks(dim: int, works: bool) -> None:
     """``llama_init_from_model``: "K cache type q8_0 with block size 32 does not divide n_embd_head_k=80", 48."""
@@ -312,6 +330,13 @@ def test_a_published_quantisation_has_no_full_precision() -> None:
     """Ministral and DeepSeek are published in fp8: no bf16 row without dequantising."""
     answer = need(of("deepseek-ai/DeepSeek-R1"), Serving("vllm", "bf16", 4096), 8, "tensor")
     assert answer == CannotTell("the weights are published in fp8; vLLM does not make bf16 of that")
+
+
+def test_awq_by_its_config_weighs_what_is_published() -> None:
+    """Qwen3-8B-AWQ: 5.68 GiB of safetensors (KAITO's catalog); embedding and output stay in two bytes, nothing else."""
+    awq = {"quant_method": "awq", "bits": 4, "group_size": 128}
+    found = architecture({**TRUTH["Qwen/Qwen3-8B"].config, "quantization_config": awq})
+    assert told(need(found, Serving("vllm", "stored", 4096))).weights / 1.02 / GIB == pytest.approx(5.68, abs=0.01)
 
 
 def test_awq_is_no_source_of_a_gguf_file() -> None:
@@ -334,6 +359,7 @@ def test_splits_that_no_engine_has() -> None:
 _MODELS = [of(name) for name in TRUTH]
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(_MODELS), st.integers(256, 200_000), st.integers(1, 8), st.sampled_from(["q8_0", "q4_k_m", "bf16"])
 )
@@ -352,6 +378,7 @@ def test_more_context_or_slots_never_need_less(
     assert sizes(Serving("llamacpp", precision, context, parallel + 1)) >= small
 
 
+@settings(deadline=None)
 @given(st.sampled_from(_MODELS), st.lists(st.integers(1, 48), min_size=1, max_size=6))
 def test_a_split_loses_nothing(found: Architecture, shares: list[int]) -> None:
     whole = told(need(found, Serving("llamacpp", "q8_0", 8192)))

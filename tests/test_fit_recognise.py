@@ -207,6 +207,7 @@ def test_parameters_that_are_told() -> None:
     assert (found.parameters, found.exact) == (600_000_000, False)
     assert sum(group.elements for group in found.tensors) == pytest.approx(600_000_000, rel=0.0001)
     few = recognise(Published("some/model", config=qwen3(28, 1024, 16, 3072)), parameters=1000)
+    assert found.block == 0
     assert isinstance(few, CannotTell)
     assert "1000 parameters are fewer than the vocabulary alone takes (311164928)" in few.reason
 

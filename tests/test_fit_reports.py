@@ -225,9 +225,13 @@ def test_22_28_a_projector_is_no_part_of_the_text_model() -> None:
     """The tower is counted apart and named, and a file that is a projector gets no number."""
     tower = Tensor("vision_tower.encoder.layers.0.mlp.fc1.weight", (4304, 1152), "bf16", 4304 * 1152 * 2)
     embedding = Tensor("language_model.model.embed_tokens.weight", (262_208, 3840), "bf16", 262_208 * 3840 * 2)
-    found = recognise(Published("g", config=GEMMA3_12B, tensors=(tower, embedding)))
+    layers = tuple(
+        Tensor(f"language_model.model.layers.{layer}.mlp.up_proj.weight", (15360, 3840), "bf16", 15360 * 3840 * 2)
+        for layer in range(48)
+    )
+    found = recognise(Published("g", config=GEMMA3_12B, tensors=(tower, embedding, *layers)))
     assert isinstance(found, Architecture)
-    assert (found.extra, stored(found)) == ((("vision", tower.size),), embedding.size)
+    assert (found.extra, stored(found)) == ((("vision", tower.size),), embedding.size + 48 * layers[0].size)
     file = GgufFile("mmproj-F16.gguf", None, metadata={"general.architecture": "clip"}, tensors=(tower,))
     assert recognise(Published("m", gguf=(file,)), file) == CannotTell(
         "mmproj-F16.gguf is the projector of a vision model, not the model"

@@ -257,6 +257,10 @@ def test_an_unknown_architecture_is_never_a_number(
         (["--parallel", "0.5"], "--parallel 0.5 is no number"),
         (["--params", "x"], "--params x is no number"),
         (["--params", "1M"], "cannot tell"),
+        (["--parallel", "0"], "give a number of sequences, such as 4"),
+        (["--name", "a b/c"], "--name a b/c is no name of a model"),
+        (["--name", ""], "--name  is no name of a model"),
+        (["--name", "x" * 101], "is no name of a model"),
     ],
 )
 def test_options_that_cannot_be_used(
@@ -340,11 +344,13 @@ def test_write_never_changes_a_model_that_is_there(real: Path, qwen: Path, capsy
 
 def test_write_refuses_what_validate_would_refuse(real: Path, qwen: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (real / "catalog/models.yaml").read_bytes()
-    args = ["-C", str(real), "model", "plan", str(qwen), "--context", "16k", "--name", "no good", "--write"]
+    roles = real / "catalog/roles.yaml"
+    roles.write_text(roles.read_text("utf-8").replace("model: bge-m3-f16", "model: bge-m3-f32"), "utf-8")
+    args = ["-C", str(real), "model", "plan", str(qwen), "--context", "16k", "--name", "new", "--write"]
     assert main(args) == 1
     assert "nothing was written" in capsys.readouterr().out
     assert (real / "catalog/models.yaml").read_bytes() == before
-    assert not (real / "catalog/architectures/no good.yaml").exists()
+    assert not (real / "catalog/architectures/new.yaml").exists()
 
 
 def test_write_follows_no_link(real: Path, qwen: Path, tmp_path: Path) -> None:
@@ -464,7 +470,7 @@ def test_hostile_names_reach_no_terminal(real: Path, tmp_path: Path, capsys: pyt
 
 def test_a_name_that_leads_elsewhere_writes_nothing(real: Path, qwen: Path, tmp_path: Path) -> None:
     args = ["-C", str(real), "model", "plan", str(qwen), "--context", "16k", "--write", "--name"]
-    assert main([*args, "../../../evil"]) == 1
+    assert main([*args, "../../../evil"]) == 2
     assert list(tmp_path.rglob("evil*")) == []
 
 

@@ -150,6 +150,12 @@ def test_what_a_reason_tells_to_ask_for_can_be_asked_for(stored: str) -> None:
     assert "only of a repository that is stored so" in (refused("vllm", stored, QWEN) or "")
 
 
+def test_a_kv_cache_in_bf16_is_not_for_pascal() -> None:
+    assert refused_on(LLAMA, "q8_0", P2000, "bf16") == "a bf16 KV cache needs compute capability 8.0, the card has 6.1"
+    assert refused_on(LLAMA, "q8_0", AMPERE, "bf16") is None
+    assert refused_on(LLAMA, "q8_0", P2000, "q8_0") is None
+
+
 def test_bitsandbytes_needs_a_plug_in() -> None:
     told = "the repository is stored as bnb-4bit, which vLLM does not serve without a plug-in: plan the original"
     assert refused("vllm", "bf16", replace(QWEN, stored="bnb-4bit")) == told

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster import schema
@@ -111,6 +111,24 @@ def test_a_decoder_that_pools_all_tokens_takes_a_text_in_one_batch(serves: Purpo
     assert ("--batch-size 2048 --ubatch-size 2048" in args(made(row, serves=serves))) is whole
     # the logits of the whole batch, F32: 2048 x (151,936 + 1024) x 4 bytes, against 512 of them
     assert row.fit.need.compute == (2048 if whole else 512) * (151936 + 1024) * 4
+
+
+def test_vllm_is_told_what_a_reranker_without_a_head_is() -> None:
+    """examples/offline_inference/qwen3_reranker.py of vLLM; a converted one (``-seq-cls``) has a head."""
+    small, have = model(TRUTH["Qwen/Qwen3-0.6B"].config), fleet(node("n", ada()))
+    row = first(small, have, "bf16")
+    values = made(row, serves=Purpose("reranker")).data["args"]
+    assert isinstance(values, list)
+    told = values[values.index("--hf-overrides") + 1]
+    assert yaml.safe_load(str(told)) == {
+        "architectures": ["Qwen3ForSequenceClassification"],
+        "classifier_from_token": ["no", "yes"],
+        "is_original_qwen3_reranker": True,
+    }
+    assert "--hf-overrides" not in args(made(row, serves=Purpose("reranker", head=True)))
+    config = {**TRUTH["Qwen/Qwen3-0.6B"].config, "architectures": ["Qwen3ForSequenceClassification"]}
+    assert purpose(Published("o/Qwen3-Reranker-0.6B-seq-cls", config=config), small) == Purpose("reranker", head=True)
+    assert purpose(Published("Qwen/Qwen3-Reranker-0.6B", config={}), small) == Purpose("reranker")
 
 
 @pytest.mark.parametrize(("parallel", "expected"), [(1, "--max-num-seqs 1 "), (4, "--max-num-seqs 4 ")])
@@ -268,6 +286,7 @@ def test_the_name_says_model_and_precision(name: str, precision: str, expected: 
     assert entry_name(name, precision) == expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.sampled_from(["bf16", "q4_k_m"]))
 def test_any_name_becomes_one_that_the_catalog_takes(name: str, precision: str) -> None:
     row = first(QWEN, fleet(node("n", h100())), precision)
@@ -291,7 +310,7 @@ def test_any_name_becomes_one_that_the_catalog_takes(name: str, precision: str) 
         (Published("someone/encoder", config=BGE_M3), Purpose("embedding", None)),
         (
             Published("someone/x", config={**BGE_M3, "architectures": ["XLMRobertaForSequenceClassification"]}),
-            Purpose("reranker"),
+            Purpose("reranker", head=True),
         ),
         (Published("BAAI/bge-reranker-v2-m3", config=BGE_M3), Purpose("reranker")),
         (Published("Qwen/Qwen3-Embedding-0.6B", config=QWEN3_14B), Purpose("embedding", "last")),
@@ -371,6 +390,7 @@ names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,20}", fullmatch=True)
 texts = st.text(max_size=30)
 
 
+@settings(deadline=None)
 @given(names, st.lists(texts, max_size=12), texts, st.lists(st.text(alphabet="abc #:{}[]", max_size=20), max_size=3))
 def test_every_value_reads_back_in_every_reader(name: str, some: list[str], source: str, comments: list[str]) -> None:
     values = [one for one in some if one.encode("utf-8", "replace").decode() == one]

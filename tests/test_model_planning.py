@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from knaster.fit.architecture import CannotTell
 from knaster.fit.candidates import Model
-from knaster.fit.planning import model_of
+from knaster.fit.engines import KV_PRECISIONS
+from knaster.fit.planning import cache_warnings, model_of
 from knaster.weights import GgufFile, Published, Tensor
 
 
@@ -29,6 +30,12 @@ def file(path: str, hidden: int, heads: int) -> GgufFile:
         Tensor(name, shape, "f16", 2 * hidden * (shape[0] if len(shape) > 1 else 1)) for name, shape in shapes.items()
     )
     return GgufFile(path, 1, metadata=metadata, tensors=tensors)
+
+
+def test_kernels_that_released_builds_lack_are_told() -> None:
+    """``ggml_cuda_get_best_fattn_kernel``: q4_1, q5_0 and q5_1 only with GGML_CUDA_FA_ALL_QUANTS."""
+    assert [kind for kind in KV_PRECISIONS if cache_warnings(kind)] == ["q5_1", "q5_0", "q4_1"]
+    assert "GGML_CUDA_FA_ALL_QUANTS" in cache_warnings("q5_1")[0]
 
 
 def test_files_of_one_model_are_its_precisions() -> None:

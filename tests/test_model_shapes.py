@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.fit.pools import PoolCard
@@ -74,6 +74,7 @@ profiles = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(profiles)
 def test_no_shape_leaves_a_node_or_a_fabric(drawn: list[tuple[str | None, list[int]]]) -> None:
     nodes = [

@@ -74,6 +74,7 @@ ARCHITECTURES = st.builds(
     experts=SMALL,
     extra=st.lists(st.tuples(WORD, NUMBER), max_size=2).map(tuple),
     exact=st.booleans(),
+    block=st.integers(0, 1 << 24),
 )
 
 

@@ -92,6 +92,7 @@ def _options(args: argparse.Namespace) -> _Options:
         raise WorldError(
             f"there is no KV cache of precision {args.kv_precision}", f"known: {', '.join(engines.KV_PRECISIONS)}"
         )
+    _used(planning.entry_named(args.name))
     return _Options(
         _used(planning.precisions(args.precision)),
         _used(planning.tokens(args.parallel, "--parallel")),
@@ -142,6 +143,7 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         notes=(
             *source.published.notes,
             *planning.warnings(model.architecture, context),
+            *planning.cache_warnings(options.kv_precision),
             *to_be_made(source.published, outcome.rows),
         ),
     )

@@ -10,6 +10,11 @@ from knaster.fit.engines import utilization
 from knaster.fit.serves import Purpose
 from knaster.units import show
 
+_QWEN3_RERANKER = (
+    '{"architectures": ["Qwen3ForSequenceClassification"], "classifier_from_token": ["no", "yes"], '
+    '"is_original_qwen3_reranker": true}'
+)
+"""How vLLM serves the rerankers of Qwen 3, which are language models (its examples/offline_inference)."""
 ALL_LAYERS = "999"
 """More layers than any model has: everything on the card (``--n-gpu-layers``)."""
 
@@ -61,6 +66,8 @@ def _vllm(fit: Fit, purpose: Purpose) -> tuple[str, ...]:
         args.append("--language-model-only")  # vLLM loads and profiles towers else, which the plan does not count
     if any(cache.kind == "recurrent" for cache in tried.model.caches):
         args += ["--max-num-seqs", str(ask.parallel)]  # its default wants more states than there is room for (#49064)
+    if purpose.kind == "reranker" and not purpose.head and tried.model.family == "qwen3":
+        args += ["--hf-overrides", _QWEN3_RERANKER]
     if shape.cards > 1:
         args += ["--tensor-parallel-size", str(shape.cards)]
     if shape.nodes > 1:

@@ -176,9 +176,15 @@ def refused_on(planning: Planning, precision: str, card: CardClass, kv_precision
         return f"{engine.name} ends at compute capability {show_cc(engine.max_cc)}"
     if card.engines is not None and engine.name not in card.engines:
         return f"the card policy allows {' and '.join(card.engines) or 'no engine'}"
-    if kv_precision == "fp8" and card.compute_cap < 8.9:
-        return f"an fp8 KV cache needs compute capability 8.9, the card has {show_cc(card.compute_cap)}"
-    return None
+    return _cache_refused(kv_precision, card.compute_cap)
+
+
+def _cache_refused(kv_precision: str, have: Number) -> str | None:
+    floor = {"bf16": _BF16_FLOOR, "fp8": 8.9}.get(kv_precision)
+    if floor is None or have >= floor:
+        return None
+    article = "an" if kv_precision == "fp8" else "a"
+    return f"{article} {kv_precision} KV cache needs compute capability {show_cc(floor)}, the card has {show_cc(have)}"
 
 
 def overflows(model: Architecture, precision: str, compute_cap: Number) -> str | None:

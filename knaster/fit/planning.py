@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from knaster.document.scalars import shown
 from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.candidates import Model
 from knaster.fit.engines import DEFAULT, PLAIN, PRECISIONS, is_gguf, order
@@ -14,6 +15,7 @@ from knaster.fit.recognition.config import quoted
 from knaster.weights import gguf_names
 from knaster.weights.published import Published
 
+_LONGEST_NAME = 100
 MOST_CONTEXT = 100_000_000
 """Tokens (the bound of ``context`` in the catalog's schema)."""
 _UNITS: dict[str, int] = {"": 1, "k": 2**10, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -92,9 +94,26 @@ def warnings(model: Architecture, asked: int) -> tuple[str, ...]:
     return (f"{told} scaling (YaRN) for that, and vLLM refuses without it",)
 
 
+def cache_warnings(kv_precision: str) -> tuple[str, ...]:
+    """What to know of a KV cache that llama.cpp has, and its released CUDA builds have no kernel for."""
+    if kv_precision not in ("q5_1", "q5_0", "q4_1"):
+        return ()
+    told = f"released CUDA builds of llama.cpp leave attention over a KV cache in {kv_precision} to the CPU"
+    return (f"{told}: build it with GGML_CUDA_FA_ALL_QUANTS, or take q8_0 or q4_0",)
+
+
 def tokens(text: str, option: str) -> int | Refused:
     """``32768``, ``32,768`` or ``32k`` (32 x 1024)."""
-    return _number(text, option, "k", MOST_CONTEXT, "tokens, such as 32768 or 32k")
+    what = "sequences, such as 4" if option == "--parallel" else "tokens, such as 32768 or 32k"
+    return _number(text, option, "k", MOST_CONTEXT, what)
+
+
+def entry_named(name: str | None) -> str | Refused | None:
+    """``--name``, where the catalog's schema takes it as the name of a model."""
+    if name is None or (len(name) <= _LONGEST_NAME and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:+-]*", name)):
+        return name
+    hint = "letters, digits, dot, colon, plus, hyphen and underscore, beginning with a letter or digit, 100 at most"
+    return Refused(f"--name {shown(name[:40])} is no name of a model", hint)
 
 
 def parameters(text: str) -> int | Refused:

@@ -18,10 +18,12 @@ _CLS = re.compile(r"(?:^|[/_-])(?:bge|arctic|mxbai)(?:[._-]|$)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """``kind`` as in the catalog; ``pooling`` of an embedder (``mean``, ``cls``, ``last``), None where not known."""
+    """``kind`` as in the catalog; ``pooling`` of an embedder (``mean``, ``cls``, ``last``), None where not known;
+    ``head``: a reranker has a classification head, and does not say yes or no as a language model."""
 
     kind: str
     pooling: str | None = None
+    head: bool = False
 
     @property
     def whole(self) -> bool:
@@ -37,7 +39,7 @@ def purpose(published: Published, model: Architecture) -> Purpose:
     pooled = _pooling_of_header(published)
     name = published.name
     if pooled == "rank" or _RERANKER.search(name) or _has_head(published):
-        return Purpose("reranker")
+        return Purpose("reranker", head=_has_head(published))
     if pooled or model.encoder or _EMBEDDER.search(name):
         return Purpose("embedding", pooled or _pooling_of_name(name, model))
     return Purpose("llm")

@@ -11,7 +11,7 @@ from knaster.fit.architecture import Architecture, TensorGroup
 from knaster.fit.recognition.config import MOST_LAYERS, Config, UnknownError, quoted
 from knaster.fit.recognition.gguf_caches import WINDOWS, Blocks, gguf_caches
 from knaster.fit.recognition.gguf_types import precision_of
-from knaster.fit.recognition.headers import fitting
+from knaster.fit.recognition.headers import complete, fitting
 from knaster.weights import GgufFile, Tensor
 
 ENCODERS = frozenset(
@@ -62,7 +62,7 @@ def gguf_architecture(name: str, file: GgufFile) -> Architecture:
         tied=not encoder and all(group.name != "output.weight" for group in groups),
         encoder=encoder,
         caches=() if encoder else gguf_caches(blocks),
-        tensors=groups,
+        tensors=complete(groups, layers),
         experts=config.zero(f"{arch}.expert_count", most=1 << 20),
         extra=(("mtp", extra),) if extra else (),
     )

@@ -42,11 +42,20 @@ def loaded(
         elif not name.endswith("inv_freq") and not name.endswith("position_ids"):
             own.append((_full(name, weight.kind), layer, expert, weight))
     output = any(name == "output.weight" for name, *_ in own)
-    return Loaded(_grouped(own), tuple(sorted(extra.items())), output)
+    return Loaded(complete(_grouped(own), layers), tuple(sorted(extra.items())), output)
 
 
 def _full(name: str, kind: str) -> str:
     return f"{name}.{kind}" if kind and not name.endswith((".bias", ".weight")) else name
+
+
+def complete(groups: tuple[TensorGroup, ...], layers: int) -> tuple[TensorGroup, ...]:
+    """`groups`, where most layers own a matrix (some of a pruned model own none); raises UnknownError for headers of a
+    part of a model, or of something else."""
+    having = {layer for group in groups if len(group.shape) > 1 for layer in group.layers}
+    if 2 * len(having) < layers:
+        raise UnknownError(f"the headers hold weights of {len(having)} layers, and the model has {layers}")
+    return groups
 
 
 def fitting(name: str, shape: tuple[int, ...], kind: str) -> None:

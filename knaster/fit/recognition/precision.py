@@ -15,7 +15,7 @@ from knaster.fit.recognition.sheet import Row
 _LARGEST_BLOCK = 1 << 24
 _FLOATS = {"bfloat16": "bf16", "float16": "f16", "half": "f16", "float32": "f32", "float": "f32"}
 _SHORT = {"f8_e4m3": "fp8", "f8_e5m2": "fp8"}
-_KEPT = ("token_embd", "output.weight", "position_embd", "token_types", "ffn_gate_inp", "norm")
+_KEPT = ("token_embd", "position_embd", "token_types", "ffn_gate_inp", "norm")
 """Never quantised by what publishes fp8, AWQ, GPTQ or MXFP4 checkpoints, unless the headers show otherwise."""
 _LISTED: Mapping[str, tuple[str, ...]] = {
     "self_attn": ("attn_q", "attn_k", "attn_v", "attn_output"),
@@ -59,7 +59,8 @@ class Stored:
 
     def _kind(self, name: str, shape: tuple[int, ...]) -> str:
         method = self.packing.method
-        linear = len(shape) > 1 and name.endswith(".weight") and not any(part in name for part in (*_KEPT, *self.kept))
+        plain = name == "output.weight" or any(part in name for part in (*_KEPT, *self.kept))
+        linear = len(shape) > 1 and name.endswith(".weight") and not plain
         if method is None or not linear or (method == "mxfp4" and "_exps" not in name):
             return self.plain
         return "f8_e4m3" if method == "fp8" else method
