@@ -43,8 +43,7 @@ def node_name(path: str) -> str:
 
 def is_node_file(path: str) -> bool:
     """Whether the path is ``inventory/<node>.yaml``, directly in the folder and not hidden."""
-    name = path.removeprefix(INVENTORY)
-    return path.startswith(INVENTORY) and name.endswith(".yaml") and "/" not in name and not name.startswith(".")
+    return _directly_in(INVENTORY, path)
 
 
 def is_history(path: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from knaster import foreign_json
 from knaster.adapters import web
 from knaster.adapters.http import Exchange, HttpError, Limits, Session, redirect
 from knaster.bench import answers
@@ -129,13 +130,7 @@ def _full(root: str, path: str) -> str:
 
 
 def _names(body: bytes) -> Iterable[str]:
-    import json
-
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        return
-    listed = data.get("data") if isinstance(data, dict) else None
+    listed = (foreign_json.mapping(body) or {}).get("data")
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and isinstance(one.get("id"), str):
             yield one["id"]

@@ -84,10 +84,7 @@ def view(side: Side) -> View | None:
         survives=(sentence(found.nodes, "node"), sentence(found.cards, "card")),
         survived=(
             ("nodes", survived((node.name for node in cluster.nodes), found.nodes)),
-            (
-                "cards",
-                survived((spot(node.name, gpu.index) for node in cluster.nodes for gpu in node.gpus), found.cards),
-            ),
+            ("cards", survived(_cards(cluster), found.cards)),
         ),
         problems=tuple(map(_problem, sorted(evaluation.diagnostics, key=_worst_first))),
     )

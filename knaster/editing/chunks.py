@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from knaster.diagnostics import Route
-from knaster.inventory.profile_sheet import Sheet
+from knaster.editing.sheet import Sheet
 
 _COMMENT_LINE = re.compile(r" *#[^\r\n]*")
 

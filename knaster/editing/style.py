@@ -1,4 +1,4 @@
-"""Facts as people write them: words plain, other text in double quotes, small mappings in braces, cards as blocks."""
+"""Data as people write it: words plain, other text in double quotes, small mappings in braces, cards as blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from knaster.document.scalars import is_text
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]*")
 _SINGLE = re.compile(r"[ -~]*")
-_ALWAYS_QUOTED = frozenset({"driver"})
+_ALWAYS_QUOTED = frozenset({"driver", "args"})
 _BLOCKS = frozenset({"gpus"})
 
 
@@ -55,6 +55,6 @@ def item(value: Value, pad: str, newline: str, *, block: bool) -> str:
     return "- " + f"{newline}{deeper}".join(entry(key, part, deeper, newline) for key, part in value.items())
 
 
-def profile(data: Mapping[str, Value], head: str) -> str:
+def whole(data: Mapping[str, Value], head: str) -> str:
     """A whole file: `head` as a comment, then block style with LF line ends."""
     return f"# {head}\n" + "".join(entry(key, value, "", "\n") + "\n" for key, value in data.items())

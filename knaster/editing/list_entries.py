@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knaster.diagnostics import Route
-from knaster.inventory import profile_style as style
-from knaster.inventory.profile_sheet import Edit, Sheet, sheet
+from knaster.editing import style
+from knaster.editing.sheet import Edit, Sheet, sheet
 
 Entry = Mapping[str, Any]
 
