@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from knaster.card_types import slug
+from knaster.cards.types import slug
 from knaster.cluster import Figure
 from knaster.units import show
 

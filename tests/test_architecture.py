@@ -13,15 +13,15 @@ PACKAGE = ROOT / "knaster"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("version", "diagnostics", "files", "units", "names", "foreign_json", "shipped", "remembered", "inventory.pci_ids"),
-    ("redact", "codes", "provider", "fit.architecture", "inventory.gpu_table"),
+    ("version", "diagnostics", "files", "units", "names", "foreign_json", "shipped", "remembered", "cards.pci_ids"),
+    ("redact", "codes", "provider", "fit.architecture", "cards.table"),
     ("cluster", "document", "schema", "weights"),
-    ("drivers", "card_types", "editing"),
+    ("cards", "editing"),
     ("figures",),
     ("adapters", "guests", "share_tree", "build_platform"),
     ("build",),
     ("fit", "placement.result"),
-    ("placement", "card_benchmarks"),
+    ("placement",),
     ("planned",),
     ("fit.pools",),
     ("slots",),

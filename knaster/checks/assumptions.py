@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from knaster.cards.drivers import nvidia
 from knaster.checks.common import distinct
 from knaster.cluster import PLATFORM_FILE, Cluster, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Severity
-from knaster.drivers import nvidia
 from knaster.names import spot
 
 _COLLECT = "run `knaster inventory collect` on the machine, or fill it in"

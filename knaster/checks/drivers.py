@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from knaster.cards.drivers import generation, nvidia, serves
 from knaster.checks.scene import Scene
 from knaster.cluster import PLATFORM_FILE, Driver, Gpu, platform_place
 from knaster.diagnostics import Diagnostic, Related
-from knaster.drivers import generation, nvidia, serves
 from knaster.guests import Guest, named_driver
 from knaster.names import listed, spot
 from knaster.units import show_cc

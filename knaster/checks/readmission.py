@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.card_benchmarks import command, missing, required
-from knaster.card_types import finder
+from knaster.cards.benchmarks import missing, required
+from knaster.cards.types import finder
 from knaster.cluster import MODELS_FILE, CardPolicy, Cluster, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Related
+from knaster.fit.to_measure import command
 from knaster.names import spot
 
 

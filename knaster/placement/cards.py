@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from knaster.card_types import Finder, engines, finder
+from knaster.cards.types import Finder, engines, finder
 from knaster.cluster import Gpu, Node, Number, Platform, State
 from knaster.names import spot
 from knaster.placement.result import Assignment, card_identities, card_identity

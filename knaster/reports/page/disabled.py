@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knaster.card_benchmarks import command, missing, required
-from knaster.card_types import finder
+from knaster.cards.benchmarks import missing, required
+from knaster.cards.types import finder
 from knaster.cluster import Catalog, Cluster
+from knaster.fit.to_measure import command
 from knaster.placement.cards import Card, collect
 from knaster.placement.filters import Ask, Spot, first_failure
 from knaster.reports.page.classes import enabled, groups, kind_of

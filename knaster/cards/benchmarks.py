@@ -1,25 +1,21 @@
-"""Cards that need a benchmark before they serve: whether one is on record, and the command that makes it."""
+"""Cards that need a benchmark before they serve: whether one is on record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.card_types import Finder, names, slug
-from knaster.cluster import CardPolicy, Catalog, Figure, Gpu, Model, Node, Platform
-from knaster.fit.fits import card_device, fits
-from knaster.names import spot
+from knaster.cards.types import Finder, names, slug
+from knaster.cluster import CardPolicy, Catalog, Figure, Gpu
 
 POWER, RATES = "power", frozenset({"prompt_rate", "generation_rate"})
-PROGRAM = "llama-bench"
-"""How the source of a figure begins that `knaster bench llm` recorded."""
-
-_ENGINE = "llamacpp"
+ENGINE, PROGRAM = "llamacpp", "llama-bench"
+"""The engine of a figure that `knaster bench llm` recorded, and how its source begins."""
 
 
 def required(gpu: Gpu, policies: Finder) -> Iterator[CardPolicy]:
     """The policies of a card's type that require a benchmark.
 
-    The type is found by `card_types`: neither a missing key of the node nor another name gets a card round it.
+    The type is found by `cards.types`: neither a missing key of the node nor another name gets a card round it.
     """
     return (policy for policy in policies(gpu) if policy.requires == "benchmark")
 
@@ -44,29 +40,8 @@ def missing(policy: CardPolicy, catalog: Catalog) -> str | None:
     return "no llama-bench run is on record"
 
 
-def command(node: Node, gpu: Gpu, policy: CardPolicy, catalog: Catalog, platform: Platform | None) -> str:
-    """What to run on the machine, with a model to measure in it."""
-    model = _model(node, gpu, policy, catalog, platform)
-    return f"knaster bench llm {model} --card {spot(node.name, gpu.index)} --file {model}.gguf"
-
-
-def _model(node: Node, gpu: Gpu, policy: CardPolicy, catalog: Catalog, platform: Platform | None) -> str:
-    """The model to measure: one with figures for this card type, else the largest that fits the card."""
-    engine = catalog.engines.get(_ENGINE)
-    if engine is None:
-        return "MODEL"
-    device, known = card_device(node, gpu, platform), names(policy)
-    fitting = [model for model in catalog.models.values() if model.kind == "llm" and fits(model, device, engine)]
-
-    def rank(model: Model) -> tuple[bool, float, str]:
-        figures = any(slug(figure.card or "") in known for figure in model.figures)
-        return (not figures, -model.vram_gb, model.name)
-
-    return min(fitting, key=rank).name if fitting else "MODEL"
-
-
 def _counts(figure: Figure) -> bool:
-    ours = (figure.source or "").startswith(PROGRAM) and figure.engine == _ENGINE
+    ours = (figure.source or "").startswith(PROGRAM) and figure.engine == ENGINE
     return ours and not figure.partial and figure.value > 0 and figure.date is not None
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from knaster.cards.table import table
 from knaster.cluster import CardPolicy, Gpu, Number, Platform
-from knaster.inventory.gpu_table import table
 
 _NOISE = {"nvidia", "quadro", "geforce", "tesla", "generation"}
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from knaster.inventory.pci_ids import VENDORS
+from knaster.cards.pci_ids import VENDORS
 
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 72, 80, 84, 94, 96)
 _LARGE_SIZES = (128, 141, 144, 180, 186, 192, 256, 288)
@@ -137,7 +137,7 @@ def nominal_gb(mib: int) -> int:
 @cache
 def table() -> Mapping[tuple[str, str | None], Row]:
     """All rows by id and subsystem id (None: not known; ``*``: any other)."""
-    text = (pkgutil.get_data("knaster.inventory", "gpus.csv") or b"").decode("utf-8")
+    text = (pkgutil.get_data("knaster.cards", "gpus.csv") or b"").decode("utf-8")
     rows = (_row(cells) for cells in csv.DictReader(text.splitlines(), strict=True))
     return {(row.id, row.subsystem_id): row for row in rows}
 

@@ -1,7 +1,7 @@
 """Names of PCI devices as the pci.ids database words them: ``GA102GL [RTX A6000]`` is a chip and a product.
 
 The text of the system's own ``pci.ids`` (Debian, Proxmox VE: ``/usr/share/misc/pci.ids``) is read by an adapter; it is
-the second choice after `knaster.inventory.gpu_table`, because the one of an old system knows no new card.
+the second choice after `knaster.cards.table`, because the one of an old system knows no new card.
 Format: https://github.com/pciutils/pciids
 """
 
