@@ -78,10 +78,13 @@ _TABLE: Mapping[str, tuple[Does | None, Does | None]] = {
 all others of these two resources do (``acpi``, ``hostpci``, ``machine``, ``console``, ``idmap``, ...)."""
 
 IGNORED: Mapping[Kind, tuple[str, ...]] = {
-    "vm": ("disk.import_from", "initialization.user_account"),
-    "lxc": ("operating_system", "initialization.user_account", "features"),
+    "vm": ("disk.import_from", "initialization.user_account", "description"),
+    "lxc": (
+        *("operating_system", "initialization.user_account", "features"),
+        *("mount_point", "device_passthrough", "idmap", "description"),
+    ),
 }
-"""``ignore_changes`` of ``renderers/module/fleet``: read when the guest is made, and left alone from then on."""
+"""``ignore_changes`` of ``renderers/module/fleet``: read when the guest is made, or people's; left alone afterwards."""
 
 
 def does(kind: Kind, path: Sequence[str], before: Any = None, after: Any = None) -> Does:

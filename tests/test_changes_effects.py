@@ -11,7 +11,8 @@ import pytest
 from knaster.changes import Effect, Field
 from knaster.changes.effects import ORDER, effect, phrase
 from knaster.gate import Change
-from knaster.gate.telling import CONTAINER, VM, effect_of
+from knaster.gate.devices import CONTAINER, VM
+from knaster.gate.telling import effect_of
 from knaster.provider import IGNORED, Kind, does
 from knaster.renderers.module import module_texts
 from tests.test_changes import N44, P, diff, fleet, only, two_nodes
@@ -170,8 +171,8 @@ def test_what_is_ignored_is_what_the_module_ignores() -> None:
     texts = {path.rpartition("/")[2]: text for path, text in module_texts().items()}
     for kind, names in (("vm", ("vms.tf",)), ("lxc", ("containers.tf", "replicated.tf"))):
         for name in names:
-            (listed,) = re.findall(r"ignore_changes\s*= \[(.*)\]\n", texts[name])
-            said = [re.sub(r"\[\d+\]", "", one.strip()) for one in listed.split(",")]
+            (listed,) = re.findall(r"(?s)ignore_changes\s*= \[(.*)\]\n", texts[name])
+            said = [re.sub(r"\[\d+\]", "", one) for one in re.split(r",\s*", listed.strip(" \n,"))]
             assert tuple(one for one in said if one != "node_name") == IGNORED[kind]  # type: ignore[index]
             assert ("node_name" in said) == (name == "replicated.tf")
 
@@ -292,6 +293,29 @@ def test_a_card_that_leaves_the_node_while_it_was_disabled_is_gone() -> None:
     assert [(one.name, one.effect, one.summary, one.cause) for one in found] == [
         ("pve44/0", RECORD, "is gone: Quadro M4000, which was disabled", "")
     ]
+
+
+def numbered(text: str) -> list[tuple[str, Effect, str]]:
+    """What is said of cards when pve44's file becomes this."""
+    found = diff(fleet(), {**fleet(), N44: text}).changes
+    return [(one.name, one.effect, one.summary) for one in found if one.kind == "node"]
+
+
+def test_a_card_that_gets_another_number_is_neither_enabled_nor_disabled() -> None:
+    """The driver numbers cards as it likes; the PCI address says which is which."""
+    text = fleet()[N44]
+    swapped = text.replace("index: 0", "index: X").replace("index: 1", "index: 0").replace("index: X", "index: 1")
+    assert numbered(swapped) == [
+        ("pve44/0", RECORD, "stays disabled: Quadro M4000, which is pve44/1 now"),
+        ("pve44/1", RECORD, "stays disabled: Quadro M4000, which was pve44/0"),
+    ]
+    first = text[text.index("  - index: 0") : text.index("  - index: 1")]
+    assert numbered(text.replace(first, "").replace("index: 1", "index: 0")) == [
+        ("pve44/0", RECORD, "is gone: Quadro M4000, which was disabled")
+    ]
+    on = text.replace("disabled: true", "disabled: false")
+    assert numbered(on.replace("0000:01:00.0", "0000:07:00.0"))[0][2] == "is enabled: Quadro M4000"
+    assert numbered(swapped.replace("disabled: true", "disabled: false"))[0][2] == "is enabled: Quadro M4000"
 
 
 def test_why_a_gpu_vm_comes_and_goes() -> None:

@@ -83,7 +83,7 @@ def test_nothing_to_do() -> None:
         ),
         (
             change(VM, "v", "update", before={"tags": ["a"]}, after={"tags": ["b"]}),
-            "~ guest v is changed in place: tags",
+            "~ guest v is changed in place: tags +b, -a",
         ),
         (
             change(LXC, "l", "update", before={"cpu": [{"cores": 1}]}, after={"cpu": [{"cores": 2}]}),

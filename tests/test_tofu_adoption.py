@@ -12,7 +12,7 @@ from knaster.pipeline import evaluate
 from knaster.renderers import TFVARS
 from tests.test_tofu_gate import Case
 from tests.tofu_fleets import BASE, edited
-from tests.tofu_lab import Lab, needs_tofu, rendered, right
+from tests.tofu_lab import OPS, Lab, needs_tofu, rendered, right
 
 PLATFORM = "catalog/platform.yaml"
 ADOPTED = edited((PLATFORM, "drivers:\n", "  overrides: {pve46: {exists: true}}\ndrivers:\n"))
@@ -61,6 +61,33 @@ def test_a_vm_that_exists_is_imported_changed_in_place_and_then_at_rest(tmp_path
     assert lab.plan("-detailed-exitcode").status == 0
     lab.write(rendered(BASE))
     assert lab.told() == {}, "once adopted, whether it is still said is nothing"
+
+
+@needs_tofu
+def test_the_mount_points_of_a_container_that_is_adopted_stay(tmp_path: Path) -> None:
+    """To the provider, one more or less is a new container (bpg 3028)."""
+    lab = Lab(tmp_path, rendered(BASE))
+    lab.imports["pve46/100"] = {**OPS, "mount_point": [{"volume": "tank:subvol-100-disk-1", "path": "/data"}]}
+    first = lab.plan()
+    assert first.status == 0, first.text
+    ops = next(one["change"] for one in first.json["resource_changes"] if one["index"] == "ops")
+    assert ops["actions"] == ["update"]
+    assert ops["after"]["mount_point"] == ops["before"]["mount_point"] != []
+    lab.apply()
+    assert lab.plan("-detailed-exitcode").status == 0
+
+
+@needs_tofu
+def test_a_vm_whose_disk_has_another_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The provider would take it out and give the VM a new, empty scsi0."""
+    lab = Lab(tmp_path / "lab", rendered(ADOPTED))
+    vm = by_hand("4m")
+    lab.imports["pve46/246"] = {**vm, "disk": [{**vm["disk"][0], "interface": "virtio0"}]}
+    case = Case(lab, ADOPTED, tmp_path / "repository")
+    case.plan()
+    status, text = case.gate(capsys)
+    assert status == 1
+    assert "error: disk virtio0 (100 GiB on local-lvm) of guest gpu-pve46 would be taken out of it" in text
 
 
 @needs_tofu

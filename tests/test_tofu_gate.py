@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -269,3 +271,24 @@ def test_inputs_with_errors_are_said_first(tmp_path: Path, capsys: pytest.Captur
     plan.write_text("{}", encoding="utf-8")
     assert main(["-C", str(tmp_path), "tofu", "gate", str(plan)]) == 1
     assert "the plan was not judged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "said"),
+    [
+        (b'\xef\xbb\xbf{"format_version": "1.2", "resource_changes": []}', 1, "the plan was made with other values"),
+        (b"", 1, "what came in on standard input cannot be used: it is no JSON"),
+        (b" " * 5, 2, "what came in on standard input is larger than 0 MiB"),
+    ],
+)
+def test_a_plan_on_standard_input(
+    data: bytes, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    lay(tmp_path)
+    assert main(["-C", str(tmp_path), "render", "-q"]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    if status == 2:
+        monkeypatch.setattr("knaster.commands.tofu._BOUND", 4)
+    assert main(["-C", str(tmp_path), "tofu", "gate", "-"]) == status
+    assert said in "".join(capsys.readouterr())

@@ -31,6 +31,9 @@ CARD = """
     pci: {address: "0000:04:00.0", id: "10de:13f1", subsystem_id: "10de:1153", iommu_group: 30}
 """
 
+P2000 = str(BASE[PVE44])[str(BASE[PVE44]).index("  - index: 1\n") :]
+"""The second card of pve44, which is the last thing in its file."""
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
@@ -73,6 +76,18 @@ TABLE: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "a card more, a twin": (
         (PVE44, "iommu_group: 21}\n", "iommu_group: 21}" + CARD),
         {"mapping gpu-m4000-pve44-2": "create", "vm gpu-pve44": "update"},
+    ),
+    "a card less": (
+        (PVE44, P2000, ""),
+        {"mapping gpu-p2000-pve44": "delete", "vm gpu-pve44": "update"},
+    ),
+    "the numbers of two cards": (
+        (PVE44, "index: 0", "index: 7", "index: 1", "index: 0", "index: 7", "index: 1"),
+        NOTHING,
+    ),
+    "the slots of two cards": (
+        (PVE44, "0000:01:", "0000:0f:", "0000:02:", "0000:01:", "0000:0f:", "0000:02:"),
+        {"mapping gpu-m4000-pve44": "update", "mapping gpu-p2000-pve44": "update", "vm gpu-pve44": "update"},
     ),
     # -- the VMs' template
     "memory of VMs": ((PLATFORM, "memory_gb: 12", "memory_gb: 14"), ALL_VMS),

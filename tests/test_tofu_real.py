@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from knaster.gate import Fleet, Plan, judge, read_plan
 from tests.test_tofu_plans import TABLE, agree, row
 from tests.tofu_fleets import BASE, real
 from tests.tofu_lab import TOOL, Lab, rendered
@@ -133,6 +134,66 @@ def test_a_change_of_one_field(lab: Lab, what: str) -> None:
     found = lab.plan("-refresh=false")
     assert found.changes == {**expected, **adopted}
     agree(found, files)
+
+
+def more_disks(vm: dict[str, Any]) -> None:
+    """A second disk, added by hand."""
+    vm["disk"].append({**vm["disk"][0], "interface": "scsi1", "import_from": ""})
+
+
+def another_bus(vm: dict[str, Any]) -> None:
+    """The only disk under another name."""
+    vm["disk"][0]["interface"] = "virtio0"
+
+
+def second_network(vm: dict[str, Any]) -> None:
+    """A network device more."""
+    vm["network_device"].append({**vm["network_device"][0], "bridge": "vmbr7"})
+
+
+def by_hand(container: dict[str, Any]) -> None:
+    """A mount point and a device, added by hand, and notes, which Proxmox ends with a new line."""
+    container["description"] = "Ask Anna first.\n"
+    volume = {"volume": "tank:subvol-100-disk-1", "path": "/data", "size": "100G", "backup": True, "replicate": True}
+    flags = dict.fromkeys(("acl", "quota", "read_only", "shared"), False)
+    container["mount_point"] = [{**volume, **flags, "mount_options": [], "path_in_datastore": "subvol-100-disk-1"}]
+    device = {"path": "/dev/net/tun", "deny_write": False, "gid": 0, "mode": "0660", "uid": 0}
+    container["device_passthrough"] = [device]
+
+
+def notes(vm: dict[str, Any]) -> None:
+    """What people write on a VM."""
+    vm["description"] = "Ask Anna first."
+
+
+@pytest.mark.parametrize(
+    ("key", "edit", "expected"),
+    [
+        ("gpu-pve46", more_disks, ("refuse", "disk -scsi1", ["error"])),
+        ("gpu-pve46", another_bus, ("refuse", "disk.interface virtio0 -> scsi0", ["error"])),
+        ("gpu-pve46", second_network, ("update", "network_device 2 -> 1", ["warning"])),
+        ("ops", by_hand, None),
+        ("gpu-pve46", notes, None),
+    ],
+)
+def test_what_a_guest_has_and_the_module_does_not_declare(lab: Lab, key: str, edit: Any, expected: Any) -> None:
+    """The provider plans an update of what `vmUpdate` takes out; what a container has is left alone."""
+    place = lab.folder / "repository" / ".tofu" / "terraform.tfstate"
+    kept = place.read_text("utf-8")
+    changed = json.loads(kept)
+    edit(next(i for r in changed["resources"] for i in r["instances"] if i["index_key"] == key)["attributes"])
+    place.write_text(json.dumps(changed), encoding="utf-8")
+    lab.write(rendered(BASE))
+    try:
+        found = lab.plan("-refresh=false")
+    finally:
+        place.write_text(kept, encoding="utf-8")
+    assert found.changes == ({f"vm {key}": "update"} if expected else {})
+    plan = read_plan(json.dumps(found.json))
+    assert isinstance(plan, Plan)
+    verdict = judge(plan, Fleet({}, {}, frozenset(), frozenset()))
+    detached = [str(one.severity) for one in verdict.diagnostics if one.code == "gate-detaches"]
+    assert [(one.effect, one.cause, detached) for one in verdict.changes] == ([expected] if expected else [])
 
 
 def test_the_fleet_of_this_repository_is_valid_and_planned(tmp_path: Path) -> None:

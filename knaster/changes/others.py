@@ -21,8 +21,10 @@ from knaster.changes.objects import (
     Delta,
 )
 from knaster.changes.result import Change, Effect, Kind, Object
-from knaster.changes.scene import Scene
+from knaster.changes.scene import Scene, Side
 from knaster.changes.words import differing
+from knaster.cluster import Gpu
+from knaster.placement.result import card_identity
 
 
 def mappings(scene: Scene) -> Iterator[Change]:
@@ -46,7 +48,7 @@ def _mapping(delta: Delta) -> tuple[Effect, str]:
 
 
 def cards(scene: Scene) -> Iterator[Change]:
-    """Cards that people switch off or on again."""
+    """Cards that people switch off or on again; one whose number alone differs stays what it was."""
     for name, delta in scene.of(PLACEMENT, "disabled_gpus").items():
         row = delta.after or delta.before
         card = row.get("name") or "a card"
@@ -56,15 +58,33 @@ def cards(scene: Scene) -> Iterator[Change]:
             effect, summary = Effect.RECORD, f"stays disabled: {differing(delta.fields)}"
         elif delta.after is None:
             effect, summary, cause = _enabled(scene, row, card)
+        elif (was := _same(row, scene.new, scene.old)) and was.disabled:
+            effect, summary = Effect.RECORD, f"stays disabled: {card}, which was {row['node']}/{was.index}"
         yield Change("node", name, effect, summary, cause=cause, covers=(_card_object(name),))
 
 
 def _enabled(scene: Scene, row: Mapping[str, Any], card: str) -> tuple[Effect, str, str]:
-    node = scene.new.nodes.get(row["node"])
-    there = node is not None and any(gpu.index == row["gpu_index"] for gpu in node.gpus)
-    if there:
+    now = _same(row, scene.old, scene.new)
+    if now and now.disabled:
+        return Effect.RECORD, f"stays disabled: {card}, which is {row['node']}/{now.index} now", ""
+    if now:
         return Effect.UPDATE, f"is enabled: {card}", ""
-    return Effect.RECORD, f"is gone: {card}, which was disabled", "" if node else f"{row['node']} is gone"
+    cause = "" if row["node"] in scene.new.nodes else f"{row['node']} is gone"
+    return Effect.RECORD, f"is gone: {card}, which was disabled", cause
+
+
+def _same(row: Mapping[str, Any], side: Side, other: Side) -> Gpu | None:
+    """The card of a row of `side` on the other side: by what it is, else (in another slot) by number and name."""
+    here, there = (one.nodes[row["node"]].gpus if row["node"] in one.nodes else () for one in (side, other))
+    card = next((gpu for gpu in here if gpu.index == row["gpu_index"]), None)
+    if card is None:
+        return None
+    known = {card_identity(gpu) for gpu in here}
+    for gpu in there:
+        if card_identity(gpu) == card_identity(card):
+            return gpu
+    new = (gpu for gpu in there if card_identity(gpu) not in known)
+    return next((gpu for gpu in new if (gpu.index, gpu.name) == (card.index, card.name)), None)
 
 
 def _card_object(name: str) -> Object:

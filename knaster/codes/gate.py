@@ -40,6 +40,23 @@ CODES: Mapping[str, Explanation] = {
         "Proxmox disks only grow: OpenTofu plans an update, and the apply would end half way.",
         "Write the size that the disk has, or more, as disk_gb in catalog/platform.yaml.",
     ),
+    "gate-detaches": Explanation(
+        "The apply would take something out of a guest that the module does not declare.",
+        "A GPU VM has one disk, scsi0, and one network device. OpenTofu plans an update, and the provider takes out "
+        "whatever else the VM has: of a disk the volume stays in Proxmox as unused0, and what ran from it does not run "
+        "any more. A disk under another name (virtio0) would leave the VM with a new, empty scsi0. Disks and the TPM "
+        "state are refused; of other devices a warning tells.",
+        "A disk under another name: with the VM off, detach it on its node and attach the same volume as scsi0. A "
+        "second disk: copy what it holds to scsi0, raising disk_gb, then qm disk unlink VMID --idlist scsi1. Then plan "
+        "again: the plan has nothing to take out.",
+    ),
+    "gate-firmware": Explanation(
+        "The apply would change the firmware of a VM from SeaBIOS to UEFI.",
+        "The module's VMs have UEFI. A system that was installed for SeaBIOS has no boot loader for it, and does not "
+        "come up after the restart.",
+        "Give the system an EFI partition and a boot loader first, or have the VM made anew; till then leave it out of "
+        "plans (-exclude).",
+    ),
     "gate-own-guest": Explanation(
         "The apply would restart or destroy the guest that carries OpenTofu.",
         "Run there it dies with its guest: the rest is not done, and what it did last may be missing in the state.",

@@ -22,8 +22,13 @@ def text_of(path: str, bound: int, hint: str | None = None) -> str:
     except (OSError, ValueError) as error:
         raise WorldError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > bound:
-        raise WorldError(f"{'standard input' if path == '-' else path} is larger than {bound // MIB} MiB")
+        raise WorldError(f"{called(path)} is larger than {bound // MIB} MiB")
     return _decoded(data)
+
+
+def called(path: str) -> str:
+    """What it is called in a sentence."""
+    return "what came in on standard input" if path == "-" else path
 
 
 def _decoded(data: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from knaster import foreign_json
 from knaster.adapters import files as adapter
 from knaster.commands.common import Survey, survey
-from knaster.commands.given import text_of
+from knaster.commands.given import called, text_of
 from knaster.commands.output import show
 from knaster.diagnostics import Diagnostic
 from knaster.gate import Fleet, Verdict, judge, read_plan
@@ -46,7 +46,7 @@ def _verdict(args: argparse.Namespace, text: str, found: Survey) -> Verdict:
             return judge(plan, _fleet(found, manifest, elsewhere=args.elsewhere))
     except RecursionError:
         plan = "it is nested too deep"
-    return Verdict((), (Diagnostic("gate-plan", f"{args.plan} cannot be used: {plan}", hint=_AGAIN),))
+    return Verdict((), (Diagnostic("gate-plan", f"{called(args.plan)} cannot be used: {plan}", hint=_AGAIN),))
 
 
 def _fleet(found: Survey, manifest: Mapping[str, Any], *, elsewhere: bool) -> Fleet:

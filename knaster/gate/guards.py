@@ -40,7 +40,10 @@ def powered_off(changes: Iterable[Change], down: frozenset[str]) -> Iterator[Dia
             message = (
                 f"the image on {node} would be {_made(change)}, but {node} is down: no VM of any node would follow"
             )
-            new = f"plan with -refresh=false; if {node} was never applied, take it out of inventory/ until it is on"
+            new = (
+                f"plan with -refresh=false; another image in {PLATFORM_FILE} waits until {node} is on; if it was never "
+                "applied, take it out of inventory/ till then"
+            )
             yield Diagnostic("gate-down", message, hint=new)
         else:
             message = f"guest {change.name} would be {_made(change)} on {node}, which is down"

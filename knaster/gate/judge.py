@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.gate.devices import CONTAINER, VM, detached
+from knaster.gate.differing import blocks
 from knaster.gate.guards import own_guest, powered_off, without_keys
-from knaster.gate.plan import Change, Plan
-from knaster.gate.telling import CONTAINER, IMAGE, MAPPING, ORDER, VM, Told, told
+from knaster.gate.plan import KNOWN, Change, Plan
+from knaster.gate.telling import IMAGE, MAPPING, ORDER, Told, told
 from knaster.names import listed
 
 _GUESTS = (VM, CONTAINER)
-_KNOWN = frozenset({"no-op", "read", "create", "update", "delete", "forget"})
 _CONFIGURATION = (".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json")
 
 
@@ -53,8 +55,10 @@ def judge(plan: Plan, fleet: Fleet) -> Verdict:
     """Everything that the plan does, and every reason not to apply it."""
     active = [change for change in plan.changes if not change.quiet]
     found = [*_unusable(plan, fleet), *_other_files(plan, fleet)]
+    gone = {change.name for change in active if change.kind == MAPPING and change.destroys}
     for change in active:
         found += _refusals(change, fleet)
+        found += detached(change, fleet.variables.get("mappings"), gone)
     found += [*own_guest(active, fleet.carriers, elsewhere=fleet.elsewhere), *powered_off(active, fleet.down)]
     found += [*_lost(plan), *_twice(active), *_travelling(active), *without_keys(active, fleet.variables)]
     words = [_told(change, fleet) for change in active]
@@ -104,9 +108,10 @@ def _other_files(plan: Plan, fleet: Fleet) -> Iterator[Diagnostic]:
         yield Diagnostic("gate-files", message, hint=hint)
     if plan.files is None:
         # Of a plan with -target or -exclude OpenTofu leaves out all outputs; its values are compared all the same.
-        severity = Severity.WARNING if _left_out(plan, fleet) and not other else Severity.ERROR
+        expected = bool(_left_out(plan, fleet)) and not other
+        severity = Severity.WARNING if expected else Severity.ERROR
         message = "the plan does not say which files it was made from (output generation is missing)"
-        yield Diagnostic("gate-files", message, severity=severity, hint=hint)
+        yield Diagnostic("gate-files", message, severity=severity, hint=None if expected else hint)
         return
     if differ := [path for path in plan.files.keys() | fleet.files.keys() if _differs(path, plan, fleet)]:
         message = f"the plan was made from other files than manifest.json records: {listed(differ)}"
@@ -121,7 +126,7 @@ def _refusals(change: Change, fleet: Fleet) -> Iterator[Diagnostic]:
     one = told(change)
     what = f"{one.noun} {one.name}"
     because = f": {one.cause}" if one.cause else ""
-    if not set(change.actions) <= _KNOWN:
+    if not set(change.actions) <= KNOWN:
         words = ", ".join(change.actions)
         yield Diagnostic("gate-plan", f"{what} has an action that knaster does not know: {words}")
     if change.imported and change.destroys:
@@ -147,11 +152,19 @@ def _destroyed(change: Change, fleet: Fleet, message: str) -> Iterator[Diagnosti
 
 
 def _way_out(change: Change) -> str:
-    if change.kind not in _GUESTS:
-        return "knaster makes no such resource"
-    if change.kind == CONTAINER and change.replaces:
+    if change.kind not in _GUESTS or not change.address.startswith("module."):
+        return f"knaster makes no such resource; to keep the thing: tofu state rm {shlex.quote(change.address)}"
+    if change.replaces and change.reason == "replace_because_tainted":
         return (
-            f"undo what the cause names; else back its data up and take two merges, each applied: {change.name} out of "
+            f"if it is whole: tofu untaint {shlex.quote(change.address)}; else destroy it on its node and "
+            "tofu state rm that address, then plan again"
+        )
+    if change.kind == CONTAINER and change.replaces:
+        moved = "undo what the cause names"
+        if {path[-1] for path in change.paths} <= {"node_name", "datastore_id"} and change.paths:
+            moved += ", or move it on its node (pct migrate, pct move-volume: docs/opentofu.md)"
+        return (
+            f"{moved}; else back its data up and take two merges, each applied: {change.name} out of "
             f"the fleet and under retire in {PLATFORM_FILE}, then in again and out of retire"
         )
     return f"to allow it, name {change.name} under retire in {PLATFORM_FILE}; else undo what the cause names"
@@ -169,9 +182,7 @@ def _shrunk(change: Change) -> Iterator[Diagnostic]:
 
 def _sizes(guest: Mapping[str, Any]) -> dict[str, int]:
     """Sizes of the disks in GiB by interface; a container has one, without."""
-    listed = guest.get("disk")
-    disks = [disk for disk in listed if isinstance(disk, dict)] if isinstance(listed, list) else []
-    return {str(disk.get("interface")): disk["size"] for disk in disks if isinstance(disk.get("size"), int)}
+    return {str(one.get("interface")): one["size"] for one in blocks(guest, "disk") if isinstance(one.get("size"), int)}
 
 
 def _node(change: Change, fleet: Fleet) -> str | None:
@@ -183,9 +194,7 @@ def _node(change: Change, fleet: Fleet) -> str | None:
 
 def _entries(mapping: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The entries of a mapping that name a node."""
-    listed = mapping.get("map")
-    some = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return [entry for entry in some if isinstance(entry.get("node"), str)]
+    return [entry for entry in blocks(mapping, "map") if isinstance(entry.get("node"), str)]
 
 
 def _lost(plan: Plan) -> Iterator[Diagnostic]:

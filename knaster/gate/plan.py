@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _QUIET = frozenset({"no-op", "read"})
+KNOWN = frozenset({"no-op", "read", "create", "update", "delete", "forget"})
+"""All actions that OpenTofu knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from knaster import provider
-from knaster.gate.plan import Change
+from knaster.gate.devices import CONTAINER, VM, keeps_all
+from knaster.gate.differing import differences, leaves, scalar, short
+from knaster.gate.plan import KNOWN, Change
 
-VM = "proxmox_virtual_environment_vm"
-CONTAINER = "proxmox_virtual_environment_container"
 MAPPING = "proxmox_hardware_mapping_pci"
 IMAGE = "proxmox_download_file"
 NOUNS: Mapping[str, str] = {VM: "guest", CONTAINER: "guest", MAPPING: "mapping", IMAGE: "image on"}
@@ -21,16 +21,14 @@ Effect = Literal["destroy", "replace", "forget", "refuse", "restart", "update", 
 ORDER: tuple[Effect, ...] = ("destroy", "replace", "forget", "refuse", "restart", "update", "adopt", "create")
 
 _WHY = {
-    "delete_because_each_key": "it is no longer among the guests",
     "delete_because_no_resource_config": "the module no longer has its resource",
     "delete_because_no_module": "the module no longer exists",
     "replace_because_tainted": "making it failed half way",
     "replace_by_request": "-replace asks for it",
     "replace_by_triggers": "something that it depends on changes",
 }
-_LEAVES = 4
-_DEPTH = 6
-"""Blocks inside of blocks; the provider has four."""
+
+_MISSING = {MAPPING: "no card has it any more", IMAGE: "its node has no GPU VM any more"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +68,8 @@ def effect_of(change: Change) -> Effect:
         return "replace" if change.replaces else "destroy"
     if "forget" in change.actions:
         return "forget"
+    if not set(change.actions) <= KNOWN:
+        return "refuse"
     done = _done(change) if "update" in change.actions else "update"
     if done != "update":
         return "refuse" if done == "refuse" else "restart"
@@ -86,36 +86,17 @@ def _done(change: Change) -> provider.Does:
     kind = KINDS.get(change.kind)
     if kind is None:
         return "update"
-    some = (provider.does(kind, path, old, new) for path, old, new in _leaves(change))
+    if not keeps_all(change):
+        return "refuse"
+    some = (provider.does(kind, path, old, new) for path, old, new in leaves(change))
     return min(("restart" if one == "replace" else one for one in some), key=provider.ORDER.index, default="update")
-
-
-Leaf = tuple[tuple[str, ...], Any, Any]
-
-
-def _leaves(change: Change) -> Iterator[Leaf]:
-    """What differs, down to single attributes: path without indexes, and both values."""
-    for name, new in _changed(change).items():
-        yield from _below((name,), change.before[name], new)
-
-
-def _below(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Leaf]:
-    if len(path) == _DEPTH or not _blocks(old) or not _blocks(new) or len(old) != len(new):
-        yield path, old, new
-        return
-    for mine, its in zip(old, new, strict=True):
-        for key in its.keys() & mine.keys():
-            if its[key] != mine[key] and (its[key] or mine[key]):
-                yield from _below((*path, key), mine[key], its[key])
-
-
-def _blocks(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def _why(change: Change) -> str:
     """Why it is destroyed: the attributes that force it, else OpenTofu's own reason."""
     forced = [_step(change, path) for path in change.paths]
+    if change.reason == "delete_because_each_key":
+        return _MISSING.get(change.kind, "it is no longer among the guests")
     return ", ".join(forced) or _WHY.get(change.reason, change.reason.replace("_", " "))
 
 
@@ -123,7 +104,7 @@ def _step(change: Change, path: tuple[str, ...]) -> str:
     """``node_name pve44 -> pve46``; a path into a block names the block too."""
     old, new = _at(change.before, path), _at(change.after, path)
     name = ".".join(step for step in path if not step.isdecimal())
-    return f"{name} {_short(old)} -> {_short(new)}" if _scalar(old) and _scalar(new) else f"{name} changes"
+    return f"{name} {short(old)} -> {short(new)}" if scalar(old) and scalar(new) else f"{name} changes"
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
@@ -133,36 +114,3 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
         else:
             value = value.get(step) if isinstance(value, dict) else None
     return value
-
-
-def differences(change: Change) -> str:
-    """What is different afterwards, attribute by attribute: ``memory.dedicated 12288 -> 16384, tags``."""
-    found = _changed(change)
-    return ", ".join(_pair(name, change.before.get(name), change.after.get(name)) for name in sorted(found))
-
-
-def _changed(change: Change) -> dict[str, Any]:
-    both = {name: value for name, value in change.after.items() if name in change.before and name not in change.unknown}
-    return {
-        name: value for name, value in both.items() if value != change.before[name] and (value or change.before[name])
-    }
-
-
-def _pair(name: str, old: Any, new: Any) -> str:
-    if _scalar(old) and _scalar(new):
-        return f"{name} {_short(old)} -> {_short(new)}"
-    blocks = [one[0] for one in (old, new) if isinstance(one, list) and len(one) == 1 and isinstance(one[0], dict)]
-    if len(blocks) != 2:
-        return name
-    leaves = [key for key in blocks[1] if blocks[0].get(key) != blocks[1][key] and _scalar(blocks[1][key])]
-    pairs = [f"{name}.{key} {_short(blocks[0].get(key))} -> {_short(blocks[1][key])}" for key in leaves[:_LEAVES]]
-    return ", ".join(pairs) or name
-
-
-def _scalar(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float)
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

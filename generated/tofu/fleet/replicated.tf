@@ -73,6 +73,9 @@ resource "proxmox_virtual_environment_container" "replicated" {
 
   lifecycle {
     prevent_destroy = true
-    ignore_changes  = [operating_system, initialization[0].user_account, features, node_name]
+    ignore_changes = [
+      operating_system, initialization[0].user_account, features, mount_point, device_passthrough, idmap, description,
+      node_name,
+    ]
   }
 }

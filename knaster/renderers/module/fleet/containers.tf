@@ -76,6 +76,9 @@ resource "proxmox_virtual_environment_container" "fixed" {
     prevent_destroy = true
 
     # Read once, when the container is made, or set by Ansible; to the provider a change would mean a new container.
-    ignore_changes = [operating_system, initialization[0].user_account, features]
+    # The others are people's: notes, and what the provider cannot take out without a new container or ssh.
+    ignore_changes = [
+      operating_system, initialization[0].user_account, features, mount_point, device_passthrough, idmap, description,
+    ]
   }
 }

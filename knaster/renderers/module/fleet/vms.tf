@@ -123,7 +123,8 @@ resource "proxmox_virtual_environment_vm" "gpu" {
   }
 
   lifecycle {
-    # Both are read once, when the VM is made. A later key is Ansible's: through cloud-init it would reboot the VM.
-    ignore_changes = [disk[0].import_from, initialization[0].user_account]
+    # The first two are read once, when the VM is made. A later key is Ansible's: through cloud-init it would reboot the
+    # VM. The notes are people's.
+    ignore_changes = [disk[0].import_from, initialization[0].user_account, description]
   }
 }
