@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from knaster.adapters import model_source
 from knaster.adapters.model_files import LocalModel
-from knaster.cluster import Cluster
+from knaster.cluster import Cluster, Model
 from knaster.commands.common import Survey, survey
 from knaster.commands.model_write import write
 from knaster.commands.output import show
@@ -21,6 +21,7 @@ from knaster.fit.architecture import CannotTell
 from knaster.fit.attempts import Ask
 from knaster.fit.candidates import plan
 from knaster.fit.entry import Entry, Source, entry, to_be_made
+from knaster.fit.on_record import with_figures
 from knaster.fit.planning import Refused
 from knaster.fit.pools import Hardware, LeftOut, hardware
 from knaster.fit.serves import purpose
@@ -66,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
         show(args, _nothing(fleet))
         return 1
     source = _source(args, options)
-    answer = _answer(args, options, source, _Fleet(known, fleet))
+    models = cluster.catalog.models.values() if cluster.catalog else ()
+    answer = _answer(args, options, source, _Fleet(known, fleet, tuple(models)))
     answer = replace(answer, diagnostics=found.evaluation.diagnostics)
     if args.write and answer.entry is not None:
         return _written(args, found, answer, answer.entry)
@@ -84,6 +86,7 @@ def _others(cluster: Cluster, known: Mapping[EngineName, engines.Planning]) -> l
 class _Fleet:
     engines: dict[EngineName, engines.Planning]
     all: Hardware
+    models: tuple[Model, ...]
 
 
 def _options(args: argparse.Namespace) -> _Options:
@@ -131,7 +134,7 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
     serves = purpose(source.published, model.architecture)
     ask = Ask(context, options.parallel, options.kv_precision, serves.whole)
     usable = fleet.all.free_only() if args.free else fleet.all
-    outcome = plan(model, usable, fleet.engines, wanted, ask)
+    outcome = with_figures(plan(model, usable, fleet.engines, wanted, ask), source, fleet.models)
     answer = Answer(
         source.published.name,
         model.architecture,

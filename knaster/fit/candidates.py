@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from knaster.cluster import Figure
 from knaster.fit.architecture import Architecture
 from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
 from knaster.fit.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
@@ -43,14 +44,26 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class OnRecord:
+    """A figure, and the model of the catalog that has it."""
+
+    model: str
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One way to run the model. ``spreads`` (or ``rooms``) are the places; ``spare``: fewer cards would do."""
+    """One way to run the model. ``spreads`` (or ``rooms``) are the places; ``spare``: fewer cards would do.
+
+    ``figures`` is what `knaster.fit.on_record` found.
+    """
 
     fit: Fit
     spreads: tuple[Spread, ...] = ()
     rooms: tuple[Room, ...] = ()
     build: str = ""
     spare: bool = False
+    figures: tuple[OnRecord, ...] = ()
 
     @property
     def where(self) -> str:

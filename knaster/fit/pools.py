@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from knaster.cards.types import slug
 from knaster.cluster import Engine, Gpu, Needs, Node, Number, Platform, Role
 from knaster.fit.fits import card_device
 from knaster.guests import card_type
@@ -121,7 +122,12 @@ def hardware(planned: Planned, cpu_engine: Engine | None) -> Hardware:
 def class_name(gpu: Gpu) -> str:
     """``rtx4000ada-20g``: the type as in a resource mapping, less the memory that some names hold, and nominal GiB."""
     size = gpu.memory_gb if gpu.memory_gb is not None else round((gpu.memory_mib or 0) / 1024)
-    return f"{card_type(replace(gpu, name=_MEMORY.sub(' ', gpu.name or '')))}-{show(size)}g"
+    return f"{type_name(gpu.name or '') or card_type(gpu)}-{show(size)}g"
+
+
+def type_name(card: str) -> str:
+    """The type in the name of a class, of a card as it calls itself."""
+    return slug(_MEMORY.sub(" ", card))
 
 
 def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, ...]) -> PoolCard | LeftOut:
