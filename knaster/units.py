@@ -30,6 +30,11 @@ def mib(gib: int | float | Fraction) -> Exact:
     return exact(Fraction(exact(gib)) * MIB_PER_GIB)
 
 
+def gib(size: int) -> Exact:
+    """Bytes to GiB, exactly."""
+    return exact(Fraction(size, GIB))
+
+
 def hundredths(gib: Exact, *, up: bool = False) -> Exact:
     """GiB in whole hundredths: a need is rounded up and room down, so that what does not fit never seems to."""
     return exact(Fraction(-(-gib * 100 // 1) if up else gib * 100 // 1, 100))

@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("fit", "placement.result"),
     ("placement",),
     ("planned",),
-    ("fit.pools",),
+    ("model_plan",),
     ("slots",),
     ("checks", "renderers"),
     ("filenames",),

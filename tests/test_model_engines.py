@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from knaster.cluster import Engine
-from knaster.fit.engines import (
+from knaster.fit.memory.quantise import GGUF_PRECISIONS
+from knaster.model_plan.engines import (
     DEFAULT,
     PRECISIONS,
     Planning,
@@ -20,8 +21,8 @@ from knaster.fit.engines import (
     refused_on,
     utilization,
 )
-from knaster.fit.pools import MIB, CardClass
-from knaster.fit.quantise import GGUF_PRECISIONS
+from knaster.model_plan.pools import CardClass
+from knaster.units import MIB
 from tests.model_fleets import ENGINES, LLAMACPP, QWEN3_14B, VLLM, model
 
 LLAMA, V = ENGINES["llamacpp"], ENGINES["vllm"]

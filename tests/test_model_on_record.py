@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from knaster.cli import main
-from knaster.fit.on_record import is_class
-from knaster.fit.pools import CardClass
+from knaster.model_plan.on_record import is_class
+from knaster.model_plan.pools import CardClass
 from tests.model_fleets import lay_model
 from tests.model_truth import TRUTH
 

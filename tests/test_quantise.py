@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.quantise import GGUF_PRECISIONS, Stored, weight_bytes_gguf
+from knaster.fit.memory.quantise import GGUF_PRECISIONS, Stored, weight_bytes_gguf
 from tests.model_inventories import llama, weight
 
 LLAMA_8B = llama(32, 4096, 32, 8, 128, 14336, 128256, tied=False)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from knaster.cluster import Cluster, Engine, Model, Platform, models_place
 from knaster.diagnostics import Diagnostic, Place, Severity
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.recorded import recorded_need
+from knaster.fit.memory.serving import Need
 from knaster.fit.records import record_file, record_name
-from knaster.fit.serving import Need
+from knaster.model_plan.recorded import recorded_need
 from knaster.names import suggestion
-from knaster.units import GIB, Exact, exact, show, show_hundredths
+from knaster.units import Exact, exact, gib, show, show_hundredths
 
 
 def stray_records(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -50,7 +49,7 @@ def _understated(
         found = recorded_need(model, engine, architecture)
         if isinstance(found, CannotTell) or not found.per_card:
             continue
-        need, reserve = Fraction(max(found.per_card), GIB), _reserve(engine, platform)
+        need, reserve = gib(max(found.per_card)), _reserve(engine, platform)
         if need > exact(model.vram_gb) + reserve:
             yield Diagnostic(
                 "vram-understated",
@@ -83,4 +82,4 @@ def _parts(need: Need, model: Model) -> str:
         ("buffers", need.compute + need.context_overhead),
     )
     over = f", over {len(need.per_card)} cards" if len(need.per_card) > 1 else ""
-    return ", ".join(f"{name} {show_hundredths(Fraction(size, GIB), up=True)}" for name, size in sizes if size) + over
+    return ", ".join(f"{name} {show_hundredths(gib(size), up=True)}" for name, size in sizes if size) + over

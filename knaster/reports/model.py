@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from knaster.diagnostics import Severity
 from knaster.figures import amount
-from knaster.fit.advice import Change
 from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import Fit, hundredths
-from knaster.fit.candidates import Absent, Row
-from knaster.fit.catalog_edit import lines
-from knaster.fit.pools import Room, rank
-from knaster.fit.shapes import Spread
+from knaster.model_plan.advice import Change
+from knaster.model_plan.attempts import Fit
+from knaster.model_plan.candidates import Absent, Row
+from knaster.model_plan.catalog_edit import lines
+from knaster.model_plan.pools import Room, rank
+from knaster.model_plan.shapes import Spread
 from knaster.reports.blocks import Block, Code, Items, Line, Report, Table, plural
 from knaster.reports.model_json import Answer, data
+from knaster.units import gib, show_hundredths
 
 _PLACES_SHOWN = 4
 _REASONS_SHOWN = 6
@@ -110,7 +111,7 @@ def _table(rows: tuple[Row, ...], *, verbose: bool) -> Iterator[Block]:
             row.fit.tried.precision,
             _engine(row),
             _per_card(row.fit),
-            f"{hundredths(row.fit.headroom)} GiB",
+            f"{show_hundredths(gib(row.fit.headroom))} GiB",
             _places(row),
         )
         for row in shown
@@ -138,11 +139,11 @@ def _engine(row: Row) -> str:
 def _per_card(fit: Fit) -> str:
     """The fullest card of each class, in the order of the label; RAM with what is kept beside it."""
     if fit.shape is None:
-        return f"{hundredths(fit.demand[0], up=True)} GiB RAM"
+        return f"{show_hundredths(gib(fit.demand[0]), up=True)} GiB RAM"
     most: dict[str, int] = {}
     for kind, size in sorted(zip(fit.shape.each, fit.demand, strict=True), key=lambda pair: rank(pair[0])):
         most[kind.name] = max(most.get(kind.name, 0), size)
-    return f"{' + '.join(hundredths(size, up=True) for size in most.values())} GiB"
+    return f"{' + '.join(show_hundredths(gib(size), up=True) for size in most.values())} GiB"
 
 
 def _places(row: Row) -> str:

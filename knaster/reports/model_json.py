@@ -6,15 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from knaster.diagnostics import Diagnostic
-from knaster.fit.advice import Change
 from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask
-from knaster.fit.candidates import Absent, OnRecord, Outcome, Row
-from knaster.fit.catalog_edit import lines
-from knaster.fit.entry import Entry
-from knaster.fit.pools import Hardware, LeftOut, Room
-from knaster.fit.shapes import Spread
+from knaster.model_plan.advice import Change
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import Absent, OnRecord, Outcome, Row
+from knaster.model_plan.catalog_edit import lines
+from knaster.model_plan.entry import Entry
+from knaster.model_plan.pools import Hardware, LeftOut, Room
+from knaster.model_plan.shapes import Spread
 from knaster.reports.json import diagnostic
+from knaster.units import GIB
 
 
 @dataclass(frozen=True, slots=True)

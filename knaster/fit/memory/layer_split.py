@@ -8,12 +8,12 @@ from functools import lru_cache
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.buffers import compute_buffer
-from knaster.fit.caches import kv_bits, llamacpp_caches
-from knaster.fit.constants import CUDA_CONTEXT
-from knaster.fit.llamacpp import attention_layers
-from knaster.fit.loaded_weights import INPUT, gguf_tensors
-from knaster.fit.serving import Serving
+from knaster.fit.memory.buffers import compute_buffer
+from knaster.fit.memory.caches import kv_bits, llamacpp_caches
+from knaster.fit.memory.constants import CUDA_CONTEXT
+from knaster.fit.memory.llamacpp import attention_layers
+from knaster.fit.memory.loaded_weights import INPUT, gguf_tensors
+from knaster.fit.memory.serving import Serving
 
 
 def layer_counts(architecture: Architecture, serving: Serving, offers: Sequence[int]) -> tuple[int, ...] | CannotTell:

@@ -1,4 +1,4 @@
-"""How a catalog model is served, read from its own entry: the question to `fit.memory` for what is on record."""
+"""How a catalog model is served, read from its own entry: the question to `fit.memory.need` for what is on record."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from knaster.cluster import Engine, Model
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.engines import known
-from knaster.fit.memory import need
-from knaster.fit.serving import EngineName, Need, Serving, Split
+from knaster.fit.memory.need import need
+from knaster.fit.memory.serving import EngineName, Need, Serving, Split
+from knaster.model_plan.engines import known
 
 _MOST = 1 << 20
 """Slots, or tokens of a batch, beyond which an argument is taken for a slip."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from knaster.document import Value, parse
 from knaster.editing import style
 from knaster.editing.sheet import sheet
-from knaster.fit.entry import Entry
+from knaster.model_plan.entry import Entry
 
 _WIDE = 120
 

@@ -1,4 +1,4 @@
-"""The mixes of ``llama-quantize``: which type a precision gives to which tensor. Source: see `knaster.fit.quantise`."""
+"""The mixes of ``llama-quantize``: which type a precision gives to which tensor. Source: see `quantise`."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ Sources: ``llama-server --help`` of llama.cpp (2026-10), ``vllm serve --help`` a
 
 from __future__ import annotations
 
-from knaster.fit.attempts import Fit
-from knaster.fit.engines import utilization
-from knaster.fit.serves import Purpose
+from knaster.model_plan.attempts import Fit
+from knaster.model_plan.engines import utilization
+from knaster.model_plan.purpose import Purpose
 from knaster.units import show
 
 _QWEN3_RERANKER = (

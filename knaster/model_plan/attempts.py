@@ -7,16 +7,16 @@ from fractions import Fraction
 from functools import lru_cache
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.constants import CUDA_CONTEXT
-from knaster.fit.engines import PLAIN, Planning, budget, overflows
-from knaster.fit.layer_split import layer_counts
-from knaster.fit.memory import need
-from knaster.fit.serving import Need, Serving, Split
-from knaster.fit.shapes import Shape
-from knaster.fit.tensor_parallel import indivisible
-from knaster.fit.vllm import in_flight
+from knaster.fit.memory.constants import CUDA_CONTEXT
+from knaster.fit.memory.layer_split import layer_counts
+from knaster.fit.memory.need import need
+from knaster.fit.memory.serving import Need, Serving, Split
+from knaster.fit.memory.tensor_parallel import indivisible
+from knaster.fit.memory.vllm import in_flight
+from knaster.model_plan.engines import PLAIN, Planning, budget, overflows
+from knaster.model_plan.shapes import Shape
+from knaster.units import GIB, gib, show_hundredths
 
-GIB = 2**30
 CPU_EXTRA = 2 * GIB
 """RAM beside the model for a row without a card: the engine itself and the system around it (design: need + 2 GiB)."""
 
@@ -48,7 +48,7 @@ class Try:
 
     @property
     def serving(self) -> Serving:
-        """The question to `fit.memory`; a GGUF file, and a quantised repository under vLLM, is served as stored."""
+        """The question to `memory.need`; a GGUF file, and a quantised repository under vLLM, is served as stored."""
         kept = self.precision == self.model.stored and self.precision not in PLAIN
         stored = self.file or (kept and self.planning.kind == "vllm")
         ask = self.ask
@@ -119,8 +119,7 @@ def _split(tried: Try, shape: Shape) -> Fit | Short:
     least = _least(tried.model, tried.serving)
     there = sum(kind.free for kind in shape.each)
     if least > there:
-        words = f"it needs {hundredths(least, up=True)} GiB on its cards together, {hundredths(there)} GiB are there"
-        return Short(words, least - there)
+        return _short("it needs", "on its cards together", least, there)
     even = _judged(tried, shape, "layer", (Fraction(1),) * shape.cards) if shape.like else None
     if isinstance(even, Fit):
         return even
@@ -148,15 +147,10 @@ def in_room(tried: Try, size: int) -> Fit | Short:
     demand = _whole(answer.ram_bytes + CPU_EXTRA)
     if demand > size:
         return Short(
-            f"it needs {hundredths(demand, up=True)} GiB of RAM, {hundredths(size)} GiB are there", demand - size
+            f"it needs {show_hundredths(gib(demand), up=True)} GiB of RAM, {show_hundredths(gib(size))} GiB are there",
+            demand - size,
         )
     return Fit(tried, None, "cpu", answer, (demand,), (size,))
-
-
-def hundredths(size: int, *, up: bool = False) -> str:
-    """Bytes as GiB with two decimals; needs are rounded up and room down, so that a message never seems to fit."""
-    number = -(-size * 100 // GIB) if up else size * 100 // GIB
-    return f"{number // 100}.{number % 100:02d}"
 
 
 def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...] = ()) -> Fit | Short:
@@ -173,15 +167,16 @@ def _judged(tried: Try, shape: Shape, split: Split, shares: tuple[Fraction, ...]
     offer = tuple(budget(planning.kind, kind) for kind in each)
     fullest = max(range(len(each)), key=lambda at: demand[at] - offer[at])
     if demand[fullest] > offer[fullest]:
-        return _short("it needs", demand[fullest], offer[fullest])
+        return _short("it needs", "on a card", demand[fullest], offer[fullest])
     loading = max(range(len(each)), key=lambda at: peak[at] - each[at].free)
     if peak[loading] > each[loading].free:
-        return _short("while it loads it needs", peak[loading], each[loading].free)
+        return _short("while it loads it needs", "on a card", peak[loading], each[loading].free)
     return Fit(tried, shape, split, answer, demand, offer, () if len(set(shares)) == 1 else shares)
 
 
-def _short(words: str, want: int, have: int) -> Short:
-    return Short(f"{words} {hundredths(want, up=True)} GiB on a card, {hundredths(have)} GiB are there", want - have)
+def _short(words: str, where: str, want: int, have: int) -> Short:
+    need, room = show_hundredths(gib(want), up=True), show_hundredths(gib(have))
+    return Short(f"{words} {need} GiB {where}, {room} GiB are there", want - have)
 
 
 def _less(planning: Planning, size: int, overhead: int) -> int:

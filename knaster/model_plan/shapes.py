@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from knaster.fit.pools import CardClass, Hardware, PoolCard, by_class, rank
+from knaster.model_plan.pools import CardClass, Hardware, PoolCard, by_class, rank
 
 MOST_CARDS = 64
 """Cards of one copy of a model (the schema's bound of ``tensor_parallel`` and ``nodes``)."""

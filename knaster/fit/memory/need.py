@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.llamacpp import on_cards, on_cpu
-from knaster.fit.serving import Need, Part, Serving, Split
-from knaster.fit.vllm import on_ranks
+from knaster.fit.memory.llamacpp import on_cards, on_cpu
+from knaster.fit.memory.serving import Need, Part, Serving, Split
+from knaster.fit.memory.vllm import on_ranks
 
 __all__ = ["Need", "Part", "Serving", "Split", "need"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from knaster.cluster import Engine, Number, Platform
 from knaster.fit.architecture import Architecture
-from knaster.fit.pools import MIB, CardClass
-from knaster.fit.serving import EngineName
-from knaster.units import mib, show_cc
+from knaster.fit.memory.serving import EngineName
+from knaster.model_plan.pools import CardClass
+from knaster.units import MIB, mib, show_cc
 
 PRECISIONS = (
     "bf16",

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from knaster.cluster import Figure
 from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import Ask, Fit, Short, Try, in_room, on_cards
-from knaster.fit.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
-from knaster.fit.pools import CardClass, Hardware, Room, rank
-from knaster.fit.serving import EngineName
-from knaster.fit.shapes import Shape, Shelf, Spread, shelf
+from knaster.fit.memory.serving import EngineName
+from knaster.model_plan.attempts import Ask, Fit, Short, Try, in_room, on_cards
+from knaster.model_plan.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on
+from knaster.model_plan.pools import CardClass, Hardware, Room, rank
+from knaster.model_plan.shapes import Shape, Shelf, Spread, shelf
 
 ENGINES: tuple[EngineName, ...] = ("vllm", "llamacpp")
 
@@ -55,7 +55,7 @@ class OnRecord:
 class Row:
     """One way to run the model. ``spreads`` (or ``rooms``) are the places; ``spare``: fewer cards would do.
 
-    ``figures`` is what `knaster.fit.on_record` found.
+    ``figures`` is what `knaster.model_plan.on_record` found.
     """
 
     fit: Fit

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-MIB = 1 << 20
-GIB = 1 << 30
+from knaster.units import GIB, MIB
 
 
 @dataclass(frozen=True, slots=True)

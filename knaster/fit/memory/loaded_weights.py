@@ -7,8 +7,8 @@ from functools import lru_cache
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
-from knaster.fit.constants import LOADED
-from knaster.fit.quantise import Stored, weight_bytes_gguf
+from knaster.fit.memory.constants import LOADED
+from knaster.fit.memory.quantise import Stored, weight_bytes_gguf
 from knaster.weights.gguf_types import BY_NAME
 
 INPUT = frozenset(

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from knaster.cluster import Figure, Model
 from knaster.figures import shown
-from knaster.fit.candidates import OnRecord, Outcome, Row
-from knaster.fit.entry import Source, weights_file
-from knaster.fit.pools import CardClass, type_name
+from knaster.model_plan.candidates import OnRecord, Outcome, Row
+from knaster.model_plan.entry import Source, weights_file
+from knaster.model_plan.pools import CardClass, type_name
 
 _CALCULATED = frozenset({"vram", "memory"})
 """Metrics that an entry of `model plan` estimates: the row itself says them."""

@@ -15,13 +15,13 @@ from knaster.cards.types import slug
 from knaster.cluster import Engine, Gpu, Needs, Node, Number, Platform, Role
 from knaster.fit.fits import card_device
 from knaster.guests import card_type
+from knaster.names import spot
 from knaster.placement.board import Board, Fleet, Held
 from knaster.placement.cpu_roles import serving
 from knaster.placement.filters import Ask, Failure
 from knaster.planned import Planned
-from knaster.units import Exact, mib, show
+from knaster.units import MIB, Exact, mib, show
 
-MIB = 2**20
 _MEMORY = re.compile(r"\b[0-9]+ ?GB\b|\bHBM[0-9]e?\b", re.IGNORECASE)
 
 
@@ -55,7 +55,7 @@ class PoolCard:
     @property
     def name(self) -> str:
         """How people write it in a ``pin``: ``pve44/1``."""
-        return f"{self.node}/{self.index}"
+        return spot(self.node, self.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def type_name(card: str) -> str:
 
 
 def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, ...]) -> PoolCard | LeftOut:
-    name = f"{node.name}/{gpu.index}"
+    name = spot(node.name, gpu.index)
     device = card_device(node, gpu, platform)
     free, capability = device.free_mib, gpu.compute_cap
     reason = _out_of_use(node, gpu)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from knaster.document import Value
-from knaster.fit.arguments import arguments
-from knaster.fit.attempts import GIB, Fit, hundredths
-from knaster.fit.candidates import Row
-from knaster.fit.engines import VLLM_FLOORS
-from knaster.fit.serves import Purpose
+from knaster.model_plan.arguments import arguments
+from knaster.model_plan.attempts import Fit
+from knaster.model_plan.candidates import Row
+from knaster.model_plan.engines import VLLM_FLOORS
+from knaster.model_plan.purpose import Purpose
 from knaster.redact import redact
-from knaster.units import exact
+from knaster.units import exact, gib, hundredths, show_hundredths
 from knaster.weights import gguf_names
 from knaster.weights.published import GgufFile, Published
 
@@ -166,7 +166,7 @@ def _told(fit: Fit) -> str:
     parts = [("weights", need.weights), ("KV cache", need.cache), ("state", need.state), ("buffers", need.compute)]
     if fit.tried.planning.kind == "vllm":
         parts.append(("engine", need.context_overhead))
-    return " + ".join(f"{name} {hundredths(size, up=True)}" for name, size in parts if size)
+    return " + ".join(f"{name} {show_hundredths(gib(size), up=True)}" for name, size in parts if size)
 
 
 def _cells(fit: Fit) -> str:
@@ -203,8 +203,8 @@ def _listed(published: Published, precision: str) -> GgufFile | None:
 
 def _number(size: int) -> int | float:
     """Bytes as GiB with two decimals, rounded up."""
-    whole, rest = divmod(-(-size * 100 // GIB), 100)
-    return whole if not rest else (whole * 100 + rest) / 100
+    number = hundredths(gib(size), up=True)
+    return number if isinstance(number, int) else float(number)
 
 
 def _plain(name: str) -> str:

@@ -8,12 +8,12 @@ from itertools import accumulate
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.buffers import compute_buffer
-from knaster.fit.caches import Kept, bytes_per_token, kv_bits, llamacpp_caches
-from knaster.fit.constants import CUDA_CONTEXT
-from knaster.fit.loaded_weights import INPUT, gguf_tensors
-from knaster.fit.quantise import Stored
-from knaster.fit.serving import Need, Part, Serving
+from knaster.fit.memory.buffers import compute_buffer
+from knaster.fit.memory.caches import Kept, bytes_per_token, kv_bits, llamacpp_caches
+from knaster.fit.memory.constants import CUDA_CONTEXT
+from knaster.fit.memory.loaded_weights import INPUT, gguf_tensors
+from knaster.fit.memory.quantise import Stored
+from knaster.fit.memory.serving import Need, Part, Serving
 
 _ATTENTION = ("attn_k.weight", "attn_qkv.weight", "attn_kv_a_mqa.weight")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell, LayerCache
-from knaster.fit.constants import (
+from knaster.fit.memory.constants import (
     BLOCK,
     CELLS,
     KV_BITS,
@@ -17,7 +17,7 @@ from knaster.fit.constants import (
     STATE_BYTES,
     UBATCH,
 )
-from knaster.fit.serving import Serving
+from knaster.fit.memory.serving import Serving
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
-from knaster.fit.mixes import MIXES, Mix, Spot
+from knaster.fit.memory.mixes import MIXES, Mix, Spot
 from knaster.weights.gguf_types import BY_NAME
 
 GGUF_PRECISIONS = tuple(MIXES)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from knaster.document.scalars import shown
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.candidates import Model
-from knaster.fit.engines import DEFAULT, PLAIN, PRECISIONS, is_gguf, order
 from knaster.fit.recognise import recognise
 from knaster.fit.recognition.config import quoted
+from knaster.model_plan.candidates import Model
+from knaster.model_plan.engines import DEFAULT, PLAIN, PRECISIONS, is_gguf, order
 from knaster.weights import gguf_names
 from knaster.weights.published import Published
 

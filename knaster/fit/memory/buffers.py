@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import ceil
 
 from knaster.fit.architecture import Architecture
-from knaster.fit.caches import ubatch_of
-from knaster.fit.constants import (
+from knaster.fit.memory.caches import ubatch_of
+from knaster.fit.memory.constants import (
     ACTIVATION_WIDTHS,
     ACTIVE_EXPERTS,
     MASK_BYTES,
     MASK_COPY_BYTES,
     OUTPUT_BYTES,
 )
-from knaster.fit.serving import Serving
+from knaster.fit.memory.serving import Serving
 
 
 def compute_buffer(architecture: Architecture, serving: Serving) -> int:

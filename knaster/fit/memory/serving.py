@@ -1,4 +1,4 @@
-"""How a model is served, and what that needs: the question and the answer of `fit.memory`. All sizes are bytes."""
+"""How a model is served, and what that needs: the question and the answer of `fit.memory.need`. All sizes are bytes."""
 
 from __future__ import annotations
 

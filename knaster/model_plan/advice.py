@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from knaster.fit.attempts import Ask, Fit, Try, on_cards
-from knaster.fit.candidates import Model, Row, best_first, plan
-from knaster.fit.engines import Planning, order, refused_on
-from knaster.fit.pools import Hardware, rank
-from knaster.fit.serving import EngineName
-from knaster.fit.shapes import Shape
+from knaster.fit.memory.serving import EngineName
+from knaster.model_plan.attempts import Ask, Fit, Try, on_cards
+from knaster.model_plan.candidates import Model, Row, best_first, plan
+from knaster.model_plan.engines import Planning, order, refused_on
+from knaster.model_plan.pools import Hardware, rank
+from knaster.model_plan.shapes import Shape
 
 STEP = 256
 """Contexts are offered in these steps: llama.cpp rounds a cache up to as many cells."""

@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import ceil
 
 from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.buffers import activations
-from knaster.fit.caches import bytes_per_token, kv_bits, vllm_caches
-from knaster.fit.constants import (
+from knaster.fit.memory.buffers import activations
+from knaster.fit.memory.caches import bytes_per_token, kv_bits, vllm_caches
+from knaster.fit.memory.constants import (
     ACTIVATION_WIDTHS,
     BATCHED_TOKENS,
     BATCHED_TOKENS_LARGE,
@@ -19,8 +19,8 @@ from knaster.fit.constants import (
     RUNTIME_SHARE,
     STATE_BLOCKS,
 )
-from knaster.fit.loaded_weights import largest_tensor, vllm_weights
-from knaster.fit.serving import Need, Part, Serving
+from knaster.fit.memory.loaded_weights import largest_tensor, vllm_weights
+from knaster.fit.memory.serving import Need, Part, Serving
 
 _CACHE = "vLLM: blocks of one sequence at full context, times the sequences; windows keep what is in flight beside them"
 _UNIFORM = "vLLM without its hybrid cache manager: every layer keeps the full context in pages of one size"
