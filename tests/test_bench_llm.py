@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from knaster.adapters import profiles
 from knaster.cli import main
 from tests.llama_runs import GENERATION, LAYOUTS, PROMPT, UUID, llama_bench, nvidia_smi, output, program, row
 
@@ -180,8 +181,10 @@ def test_a_run_that_hangs_is_ended_with_what_it_has(fleet: Path, capsys: Capture
     assert "it did not end within 1 s" in messages(found)[0]
 
 
-def test_an_interruption_loses_nothing_measured(fleet: Path) -> None:
-    """A process of its own, Ctrl-C once the first test is there."""
+@pytest.mark.parametrize("told", [["SIGINT"], ["SIGTERM"], ["SIGHUP"], ["SIGINT", "SIGINT", "SIGTERM"]])
+def test_an_interruption_loses_nothing_measured(fleet: Path, told: list[str]) -> None:
+    """A process of its own, told to stop once the first test is there: by Ctrl-C, by the system, by an ssh session that
+    breaks, by somebody without patience."""
     llama_bench(fleet / "bin", FIRST, SECOND[:100], end="time.sleep(600)")
     command = [sys.executable, "-m", "knaster", "bench", "llm", MODEL, "--card", "pve44/0", "--file", "m.gguf"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -190,12 +193,41 @@ def test_an_interruption_loses_nothing_measured(fleet: Path) -> None:
     ) as process:
         wait_for(fleet / "bin/told")
         time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        for name in told:
+            process.send_signal(getattr(signal, name))
         said, complaints = process.communicate(timeout=60)
     assert process.returncode == 130, complaints
     assert b"measured in part (interrupted): 1 test" in said
     assert "metric: prompt_rate, value: 200" in measured(fleet)
     assert "partial: true" in (fleet / HISTORY).read_text("utf-8")
+
+
+def test_runs_that_end_at_once_lose_nothing_of_each_other(fleet: Path) -> None:
+    """Somebody else is in the middle of writing into the catalog: the record waits, and reads it anew."""
+    catalog = fleet / "catalog/models.yaml"
+    (fleet / "run.json").write_text(output("2026"), encoding="utf-8")
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "knaster",
+        "bench",
+        "llm",
+        MODEL,
+        "--card",
+        "pve44/0",
+        "--import",
+        "run.json",
+    ]
+    with profiles.opened(fleet / "catalog") as folder, profiles.locked(folder):
+        process = subprocess.Popen(
+            command, cwd=fleet, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
+        )
+        time.sleep(2)
+        catalog.write_text(catalog.read_text("utf-8") + "# by somebody else\n", encoding="utf-8")
+    assert process.wait(60) == 0
+    assert catalog.read_text("utf-8").endswith("# by somebody else\n")
+    assert measured(fleet).count("metric:") == 2
 
 
 def wait_for(path: Path) -> None:

@@ -63,6 +63,16 @@ def test_speech_of_a_second_and_a_half(name: str, capsys: pytest.CaptureFixture[
     assert {one["accept-encoding"] for one in server.headers} == {"identity"}
 
 
+def test_a_proxy_is_passed_by(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its time is not the server's. Nobody listens at the one that the environment names here."""
+    for name in PROXIES:
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with loopback(lambda to, _, __: chunks(to, [wav(RATE)], "audio/wav")) as server:
+        assert bench("tts", server.url, "--repetitions", "1", capsys=capsys)[0] == 0
+
+
 def test_speech_in_chunks(capsys: pytest.CaptureFixture[str]) -> None:
     """Its head says no lengths; no sound is sent before a condition that the test knows to be later than the head."""
     body = wav(RATE)

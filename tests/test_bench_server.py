@@ -263,6 +263,45 @@ def test_nothing_measured(
     assert (fleet / "catalog/models.yaml").read_bytes() == (ROOT / "catalog/models.yaml").read_bytes()
 
 
+def test_more_tokens_than_were_asked_for_are_not_believed(server: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server that sends several tokens in one piece may count more than pieces, but not more than `max_tokens`."""
+    server.on(CHAT, lambda _: chat(0.5, 0.25, 5, usage=(9, 128)))
+    assert figures(bench("--api-model", "m", capsys=capsys)[1])["generation_rate"][0] == 127.0  # 127 in 4 x 0.25 s
+    server.on(CHAT, lambda _: chat(0.5, 0.25, 5, usage=(9, 129)))
+    status, found = bench("--api-model", "m", capsys=capsys)
+    assert (status, found["measured"]) == (1, False)
+    assert "it counts 129 tokens, and at most 128 were asked for" in found["failures"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        (chat(0.5, 0, 5), "no rate of generation: each answer came at once"),
+        (chat(0.5, 0, 1), "no rate of generation: each answer has one token alone"),
+        (Say(200, STREAM, [(0, b""), (39.5, event({"choices": [{"delta": {"content": "a"}}]})), (0.5, chat_lines(1)[1]),
+                           (0, chat_lines(1)[-1])]), "the first token comes with the last"),
+        (chat(0.5, 0.25, 5), None),
+    ],
+)  # fmt: skip
+def test_a_server_that_does_not_stream_is_told(
+    server: Scripted, answer: Say, note: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.on(CHAT, lambda _: answer)
+    status, found = bench("--api-model", "m", capsys=capsys)
+    assert status == 0
+    assert [one for one in found["notes"] if "counts no tokens" not in one] == [
+        one for one in found["notes"] if note and one.startswith(note)
+    ]
+    assert len(found["notes"]) == (2 if note else 1)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_a_card_is_called_as_the_fleet_calls_it(server: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    server.on(CHAT, lambda _: chat(0.5, 0.25, 5, usage=(9, 5)))
+    status, found = bench("--model", "qwen3-14b-q4_k_m", "--card", "nvidia quadro p2000", capsys=capsys)
+    assert (status, found["card"]) == (0, "Quadro P2000")
+
+
 @pytest.mark.parametrize("warm_up", ["0", "1"])
 def test_nobody_is_there(server: Scripted, warm_up: str, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(_: httpx.Request) -> Say:

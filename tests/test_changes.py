@@ -334,7 +334,7 @@ def test_a_node_that_is_taken_out(state: str) -> None:
 
 def test_a_card_comes_back() -> None:
     on = (N44, '    disabled: true\n    reason: "no benchmark yet"\n', "")
-    assert edited(on) == [("update", "node", "pve44/0", "is enabled: Quadro M4000", "")]
+    assert edited(on) == [("update", "node", "pve44/0", "is enabled: Quadro M4000; gpu-pve44 stays as it is", "")]
     small = (R, "min_vram_gb: 2}", "min_vram_gb: 8}")
     assert told(diff(fleet(small), fleet(small, on)))[:2] == [
         (
@@ -344,7 +344,7 @@ def test_a_card_comes_back() -> None:
             "moves from GODE-PC-05/0 to pve44/0",
             "pve44/0 is no longer disabled; a smaller card that fits: 8 GB instead of 20 GB",
         ),
-        ("update", "node", "pve44/0", "is enabled: Quadro M4000", ""),
+        ("update", "node", "pve44/0", "is enabled: Quadro M4000; gpu-pve44 stays as it is", ""),
     ]
     assert ("create", "role", "general", "gets a place on GODE-PC-05/0", "embedding leaves GODE-PC-05/0") in told(
         diff(fleet(small), fleet(small, on))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -138,3 +139,30 @@ def test_other_logs(text: str, watts: list[float | None], timed: bool) -> None:
 def test_what_is_no_log(text: str) -> None:
     with pytest.raises(ValueError, match="no line holds a power reading"):
         log(text)
+
+
+TWO_CARDS = """timestamp, index, name, power.draw [W]
+2026/11/29 10:00:00.001, 0, Quadro M4000, 100.00 W
+2026/11/29 10:00:00.004, 1, Quadro P2000, 10.00 W
+2026/11/29 10:00:01.001, 0, Quadro M4000, 100.00 W
+2026/11/29 10:00:01.003, 1, Quadro P2000, 10.00 W
+2026/11/29 10:00:02.002, 0, Quadro M4000, 100.00 W
+2026/11/29 10:00:02.005, 1, Quadro P2000, 10.00 W
+"""
+"""Without ``-i``: their mean, 55 W, is the power of no card."""
+
+
+@pytest.mark.parametrize("columns", [(0, 1, 2, 3), (0, 2, 3), (0, 3), (1, 3)])
+def test_a_log_of_several_cards_is_of_none(columns: tuple[int, ...]) -> None:
+    lines = [line.split(", ") for line in TWO_CARDS.splitlines()]
+    with pytest.raises(ValueError, match="several cards"):
+        log("\n".join(", ".join(line[at] for at in columns) for line in lines))
+
+
+@pytest.mark.parametrize("every", [0.01, 0.1, 0.25, 0.5, 1.0, 4.0])
+def test_a_log_of_one_card_is_one_however_often_it_is_asked(every: float) -> None:
+    start = datetime(2026, 11, 29, 10)
+    times = [start + timedelta(seconds=every * at) for at in range(40)]
+    lines = [f"{time:%Y/%m/%d %H:%M:%S}.{time.microsecond // 1000:03}, 100.00 W" for time in times]
+    found, timed = log("\n".join(["timestamp, power.draw [W]", *lines]))
+    assert (len(found), timed) == (40, True)

@@ -75,6 +75,7 @@ def test_an_enabled_one_needs_a_record_with_rate_and_power() -> None:
         replace(POWER, value=0),
         replace(POWER, unit="kW"),
         replace(POWER, source="somebody said so"),
+        replace(POWER, source="llama-benchmark of somebody"),
         replace(POWER, source=None),
         replace(POWER, engine="vllm"),
         replace(POWER, date=None),

@@ -103,7 +103,7 @@ def test_with_a_record_it_passes_and_tells_who_moves_while_the_vm_stays(work: Re
     assert comment.startswith("<!-- knaster plan v1 target=main -->")
     assert "nothing is lost or restarted" in comment
     assert "| verifier | pve48/1 | pve44/0 | pve48/1 is too small: verifier needs 6 GB, it has 5 GB |" in comment
-    assert "- card pve44/0: is enabled: Quadro M4000\n" in comment
+    assert "- card pve44/0: is enabled: Quadro M4000; gpu-pve44 stays as it is\n" in comment
     assert (
         f"- model {MODEL}: generation_rate on Quadro M4000 16 ± 0.25 token/s (measured 2026-11-29) instead of "
         "12 to 25 token/s (estimated)\n"

@@ -195,8 +195,11 @@ def test_no_catalog_and_no_such_model() -> None:
 def test_a_number_that_no_benchmark_gives_is_refused(value: float) -> None:
     result = record(of(BLOCK), "m", [replace(RATE, value=value)])
     assert result.texts == {}
-    assert {one.code for one in result.diagnostics} <= {"schema-value", "schema-type"}
-    assert result.diagnostics
+    (problem,) = result.diagnostics
+    assert problem.code == "bench-run"
+    assert problem.place is None  # it lies in no file
+    assert problem.message.startswith("generation_rate ")
+    assert " ± 0.31 token/s cannot be true: " in problem.message
 
 
 def test_a_colon_in_a_name_is_none_in_the_name_of_the_file() -> None:

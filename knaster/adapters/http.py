@@ -69,12 +69,16 @@ class Exchange:
 
 @dataclass(slots=True)
 class Session:
-    """A connection that is kept open between requests. ``clock`` and ``transport`` (httpx's) are there for tests."""
+    """A connection that is kept open between requests. ``clock`` and ``transport`` (httpx's) are there for tests.
+
+    ``direct``: past any proxy that the environment names, because the times that are taken are to be the server's.
+    """
 
     headers: Mapping[str, str] = field(repr=False)
     limits: Limits = Limits()
     clock: Callable[[], float] = time.monotonic
     transport: Any = field(default=None, repr=False)
+    direct: bool = False
     _open: Any = field(default=None, repr=False)
     _line: Any = field(default=None, repr=False)
     """The network stream in use."""
@@ -151,7 +155,7 @@ class Session:
                 timeout=seconds,
                 follow_redirects=False,
                 verify=trust(),
-                transport=self.transport,
+                transport=self.transport or (httpx.HTTPTransport(verify=trust()) if self.direct else None),
             )
         return self._open
 

@@ -23,6 +23,12 @@ LEAST_COVERED = 0.5
 _NUMBER = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?: ?W)?")
 _TIME = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
 _MOST_WATTS = 100_000
+_TELLING = frozenset(
+    {"index", "name", "gpu_name", "uuid", "gpu_uuid", "serial", "gpu_serial", "pci.bus_id", "gpu_bus_id"}
+)
+_BURST = 0.02
+"""Seconds: the cards of a machine are read within a few milliseconds, and nobody asks for one of them as often."""
+_MOST_CARDS = 32
 _SINGLE = "there is a single reading"
 
 
@@ -58,7 +64,8 @@ def log(text: str) -> tuple[list[Sample], bool]:
     """Samples of a log of nvidia-smi (``--query-gpu=timestamp,power.draw --format=csv -l 1``; any further columns), and
     whether their times are known. Without a column of times each line is taken for one second.
 
-    A line that is no reading is a sample without watts. Raises ValueError where no line is a reading.
+    A line that is no reading is a sample without watts. Raises ValueError where no line is a reading, or where several
+    cards are read: without ``-i`` nvidia-smi tells all of the machine, and their mean is the power of none.
     """
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
     column = _column(rows)
@@ -67,10 +74,26 @@ def log(text: str) -> tuple[list[Sample], bool]:
     start = 1 if rows and any("power" in cell.lower() for cell in rows[0]) else 0
     times = [_time(row) for row in rows[start:]]
     timed = all(time is not None for time in times)
+    if _several(rows) or (timed and _bursts([time for time in times if time is not None])):
+        raise ValueError("it holds the power of several cards: ask nvidia-smi for one, with -i N")
     return [
         Sample(time if timed and time is not None else float(at), reading(row[column]) if column < len(row) else None)
         for at, (row, time) in enumerate(zip(rows[start:], times, strict=True))
     ], timed
+
+
+def _several(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column that tells cards apart, by what the head calls it, tells several."""
+    columns = [at for at, cell in enumerate(rows[0]) if cell.lower() in _TELLING]
+    return any(len({row[at] for row in rows[1:] if at < len(row)}) > 1 for at in columns)
+
+
+def _bursts(times: Sequence[float]) -> bool:
+    """Whether lines come in bursts, one for each card at almost the same moment, with pauses between."""
+    gaps = [abs(right - left) for left, right in pairwise(times)]
+    together = sum(gap < _BURST for gap in gaps)
+    pauses = sum(gap >= 5 * _BURST for gap in gaps)
+    return pauses > 0 and 3 * together >= len(gaps) and together <= _MOST_CARDS * pauses
 
 
 def _column(rows: Sequence[Sequence[str]]) -> int | None:

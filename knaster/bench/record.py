@@ -63,9 +63,20 @@ def record(files: Files, model: str, measurements: Sequence[Measurement]) -> Rec
     if isinstance(history, tuple):
         return Recorded(diagnostics=history)
     new = [entry(one) for one in measurements]
-    if wrong := check("benchmarks", path, {"model": model, "runs": new}):
+    if wrong := tuple(one for run in new if (one := _untrue(path, model, run))):
         return Recorded(diagnostics=wrong)
     return _recorded(catalog, history, model, list(zip(measurements, new, strict=True)))
+
+
+def _untrue(path: str, model: str, run: dict[str, Any]) -> Diagnostic | None:
+    """Why a figure cannot be one: it is what the schema of the history refuses."""
+    wrong = check("benchmarks", path, {"model": model, "runs": [run]})
+    if not wrong:
+        return None
+    spread = f" ± {run['spread']}" if "spread" in run else ""
+    message = f"{run['metric']} {run['value']}{spread} {run['unit']} cannot be true: {wrong[0].message}"
+    hint = "see what the server or the program counts: nothing is recorded"
+    return Diagnostic("bench-run", message.replace("runs[0].", ""), hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

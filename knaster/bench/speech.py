@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from knaster.bench.stats import Value, value
 
+AT_ONCE = 0.95
+"""Where the first of an answer comes this late in it, as a share of its time, it was not streamed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:

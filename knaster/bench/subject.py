@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knaster.cluster import Catalog, Cluster, Node
+from knaster.cluster import Catalog, Node
 from knaster.planned import Planned
 from knaster.slots import Endpoint, SlotView, slot_views
 
@@ -42,23 +42,6 @@ def _subject(view: SlotView, endpoint: Endpoint, nodes: Iterable[Node]) -> Subje
     card = cards.pop() if len(cards) == 1 else None
     placed = card is not None or not endpoint.gpu_indices
     return Subject(view.model, view.engine, endpoint.node, card, view.name, placed)
-
-
-def card(cluster: Cluster | None, text: str) -> tuple[str | None, str | None]:
-    """The card type that `text` names, and its node: ``pve44/0`` is a card of the inventory, all else a type.
-
-    ``cpu`` is none. Raises KeyError with what there is, where the node is known and has no such card.
-    """
-    if text.lower() == CPU:
-        return None, None
-    name, _, index = text.rpartition("/")
-    node = next((node for node in cluster.nodes if node.name == name), None) if cluster else None
-    if node is None:
-        return text, None
-    types = {str(gpu.index): gpu.name for gpu in node.gpus}
-    if not types.get(index):
-        raise KeyError(", ".join(types) or "none")
-    return str(types[index]), name
 
 
 def unplaced(catalog: Catalog | None, whose: Subject) -> bool:

@@ -41,7 +41,7 @@ def missing(policy: CardPolicy, catalog: Catalog) -> str | None:
 
 
 def _counts(figure: Figure) -> bool:
-    ours = (figure.source or "").startswith(PROGRAM) and figure.engine == ENGINE
+    ours = (figure.source or "").split(" ")[0] == PROGRAM and figure.engine == ENGINE
     return ours and not figure.partial and figure.value > 0 and figure.date is not None
 
 

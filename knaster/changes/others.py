@@ -68,7 +68,7 @@ def _enabled(scene: Scene, row: Mapping[str, Any], card: str) -> tuple[Effect, s
     if now and now.disabled:
         return Effect.RECORD, f"stays disabled: {card}, which is {row['node']}/{now.index} now", ""
     if now:
-        return Effect.UPDATE, f"is enabled: {card}", ""
+        return Effect.UPDATE, f"is enabled: {card}{_vm(scene, row['node'])}", ""
     cause = "" if row["node"] in scene.new.nodes else f"{row['node']} is gone"
     return Effect.RECORD, f"is gone: {card}, which was disabled", cause
 
@@ -85,6 +85,19 @@ def _same(row: Mapping[str, Any], side: Side, other: Side) -> Gpu | None:
             return gpu
     new = (gpu for gpu in there if card_identity(gpu) not in known)
     return next((gpu for gpu in new if (gpu.index, gpu.name) == (card.index, card.name)), None)
+
+
+def _vm(scene: Scene, node: str) -> str:
+    """Whether the VM with the card stays what it was: a disabled card is in it too. Which roles it has is no part."""
+    vms = [one.name for one in scene.new.guests.values() if one.node == node and one.kind == "vm"]
+    guests = scene.of(PROXMOX, "guests").items()
+    differ = {name for name, delta in guests if not delta.only_changed or _besides(delta, "roles")}
+    differ |= scene.of(TFVARS, "vms").keys()
+    return "".join(f"; {name} stays as it is" for name in vms if name not in differ)
+
+
+def _besides(delta: Delta, key: str) -> bool:
+    return any(field.path[:1] != (key,) for field in delta.fields)
 
 
 def _card_object(name: str) -> Object:

@@ -58,7 +58,7 @@ class Server:
         """A connection of its own."""
         limits = Limits(min(self.timeout, 10.0), self.timeout, self.timeout, self.size)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return Session(headers, limits, self.clock, self.transport)
+        return Session(headers, limits, self.clock, self.transport, direct=True)
 
     def ask(self, session: Session, method: str, path: str, data: Mapping[str, Any] | None = None) -> Exchange:
         """A success that has a body. Raises UnmeasuredError for everything else."""
@@ -66,7 +66,10 @@ class Server:
             answer = session.ask(method, self.root + path, data=data)
         except HttpError as problem:
             came = f", after {problem.got} bytes" if problem.got else ""
-            raise self.failed(problem.text + came, _HINTS.get(problem.kind), nobody=problem.kind in _NOBODY) from None
+            nothing = problem.kind == "late" and not problem.got
+            raise self.failed(
+                problem.text + came, _HINTS.get("silent" if nothing else problem.kind), nobody=problem.kind in _NOBODY
+            ) from None
         status, body, kind = answer.status, answer.body, answer.headers.get("content-type", "")
         if 300 <= status < 400:
             hint = f"name the address that it leads to; it would have to end in {path}"

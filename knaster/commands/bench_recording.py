@@ -11,6 +11,7 @@ from knaster.adapters import profiles
 from knaster.bench.chat import ChatRun, Completion
 from knaster.bench.measured import Taken, chat
 from knaster.bench.record import Measurement, Recorded, record
+from knaster.cluster import MODELS_FILE
 from knaster.diagnostics import Diagnostic, WorldError
 from knaster.files import Files
 
@@ -37,14 +38,21 @@ def keep(directory: str, model: str, measurements: Sequence[Measurement]) -> Kep
     """Record them in the repository's files as they are now: while it was measured, people may have edited them."""
     root = Path(directory)
     try:
-        files = adapter.read(root)
-        found = record(files, model, measurements)
-        if found.diagnostics:
-            return Kept(reason="the catalog cannot be edited", failed=True, diagnostics=found.diagnostics, files=files)
-        _write(root, found)
+        with profiles.opened(root / PurePosixPath(MODELS_FILE).parent) as catalog, profiles.locked(catalog):
+            files = adapter.read(root)
+            found = record(files, model, measurements)
+            if found.diagnostics:
+                return Kept(reason=_reason(found), failed=True, diagnostics=found.diagnostics, files=files)
+            _write(root, found)
     except WorldError as problem:  # what was measured is shown all the same
         return Kept(reason=problem.message, hint=problem.hint, failed=True)
     return Kept(tuple(sorted(found.texts)), older=tuple(one.metric for one in found.older))
+
+
+def _reason(found: Recorded) -> str:
+    """`record` finds figures that no benchmark gives before it looks at how files can be edited."""
+    untrue = any(one.code == "bench-run" for one in found.diagnostics)
+    return "the figures cannot be true" if untrue else "the catalog cannot be edited"
 
 
 def _write(root: Path, found: Recorded) -> None:

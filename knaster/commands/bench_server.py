@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,14 +16,16 @@ from knaster.adapters.http import Session
 from knaster.bench import answers, measured
 from knaster.bench.chat import ChatRun, Completion, NoTokensError, completion
 from knaster.bench.prompts import prompt
-from knaster.bench.speech import Failure
+from knaster.bench.speech import AT_ONCE, Failure
 from knaster.commands.bench_asking import UnmeasuredError
 from knaster.commands.benching import GIVE_UP, Bench, Outcome, failure, finish, prepare, told
 from knaster.commands.output import show
 from knaster.commands.progress import progress
+from knaster.commands.stopping import stoppable
 from knaster.reports import benching as reports
 
 PATH = "/chat/completions"
+_BUFFERED = "the server, or a proxy before it, may not stream"
 _ONE_AT_A_TIME = "the catalog's figures are of one request at a time; record with --concurrency 1"
 
 
@@ -41,18 +43,35 @@ class _Asking:
 def run(args: argparse.Namespace) -> int:
     """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     bench = prepare(args, "llm")
-    found = _measured(args, bench)
+    with stoppable() as ending:
+        found = _measured(args, bench)
+        ending()
+        return _told(args, bench, found)
+
+
+def _told(args: argparse.Namespace, bench: Bench, found: ChatRun) -> int:
     tokens = "tokens" if found.counted_by_server else "pieces of text"
     sizes = f"{args.prompt_tokens} in, at most {args.max_tokens} out"
     source = f"knaster bench server, {args.requests} requests, {args.concurrency} at a time, {sizes}, {tokens}"
     taken = bench.taken(source, build=found.build)
     unfit = _ONE_AT_A_TIME if args.concurrency > 1 else None
-    notes = () if found.counted_by_server else ("the server counts no tokens: pieces of text are counted for them",)
     figures = measured.chat(found, taken)
-    outcome = Outcome(figures, found.failures, found.partial, found.cut, notes, unfit)
+    outcome = Outcome(figures, found.failures, found.partial, found.cut, tuple(_notes(found)), unfit)
     end, status = finish(args, "bench server", bench, outcome, taken)
     show(args, reports.chat(found, end))
     return status
+
+
+def _notes(found: ChatRun) -> Iterator[str]:
+    if not found.counted_by_server:
+        yield "the server counts no tokens: pieces of text are counted for them"
+    several = [one for one in found.completions if one.generated > 1]
+    if found.completions and not several:
+        yield "no rate of generation: each answer has one token alone"
+    elif found.completions and found.rate is None:
+        yield f"no rate of generation: each answer came at once; {_BUFFERED}"
+    elif several and all(one.to_first >= AT_ONCE * (one.ended - one.started) for one in several):
+        yield f"the first token comes with the last, so the rate of generation says little: {_BUFFERED}"
 
 
 def _measured(args: argparse.Namespace, bench: Bench) -> ChatRun:
@@ -148,6 +167,9 @@ def _complete(asking: _Asking, session: Session, number: int) -> Completion:
     if not kind.lower().startswith("text/event-stream"):
         raise server.failed(answers.no_stream(kind, answer.body))
     try:
-        return completion(answer.body, answer.arrivals, answer.started, answer.ended)
+        found = completion(answer.body, answer.arrivals, answer.started, answer.ended)
     except NoTokensError as problem:
         raise server.failed(str(problem)) from None
+    if found.generated > max(asking.max_tokens, found.pieces):
+        raise server.failed(f"it counts {found.generated} tokens, and at most {asking.max_tokens} were asked for")
+    return found

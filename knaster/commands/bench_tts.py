@@ -13,24 +13,29 @@ from knaster.adapters.http import Exchange, Session
 from knaster.bench import answers, measured
 from knaster.bench.audio import NoAudioError, Part, Sound, sound
 from knaster.bench.sentences import NEWEST, sentences
-from knaster.bench.speech import Failure, SpeechRun, Spoken
+from knaster.bench.speech import AT_ONCE, Failure, SpeechRun, Spoken
 from knaster.bench.stats import reached
 from knaster.commands.bench_asking import Server, UnmeasuredError
 from knaster.commands.benching import GIVE_UP, Bench, Outcome, failure, finish, prepare, told
 from knaster.commands.output import show
 from knaster.commands.progress import progress
+from knaster.commands.stopping import stoppable
 from knaster.reports import benching as reports
 
 PATH = "/audio/speech"
-_AT_ONCE = 0.95
-"""Where the first sound comes this late in an answer, it was not streamed."""
 
 
 def run(args: argparse.Namespace) -> int:
     """1: nothing measured, not all of it, or not recorded. 2: no server was reached. 130: interrupted."""
     audio.ready()
     bench = prepare(args, "tts")
-    found = _measured(args, bench)
+    with stoppable() as ending:
+        found = _measured(args, bench)
+        ending()
+        return _told(args, bench, found)
+
+
+def _told(args: argparse.Namespace, bench: Bench, found: SpeechRun) -> int:
     streamed = ", streamed" if args.stream else ""
     whole = f"knaster bench tts, {NEWEST}, {args.repetitions} repetitions, {_formats(found) or args.audio}{streamed}"
     taken = bench.taken(whole, args.voice)
@@ -147,7 +152,7 @@ def _notes(args: argparse.Namespace, found: SpeechRun) -> Iterator[str]:
     came = _formats(found)
     if came and came.lower() != args.audio:
         yield f"{args.audio} was asked for, {came} came"
-    if args.stream and found.spoken and all(one.first and one.first >= _AT_ONCE * one.wall for one in found.spoken):
+    if args.stream and found.spoken and all(one.first and one.first >= AT_ONCE * one.wall for one in found.spoken):
         yield "the first sound comes with the last: the server does not stream"
     if found.spoken and not found.whole:
         yield "not every sentence is in the figures: they compare with nothing but themselves"

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from knaster.cards.types import slug
+from knaster.cards.types import engines, finder, slug
 from knaster.cluster import Engine, Gpu, Needs, Node, Number, Platform, Role
 from knaster.fit.fits import card_device
 from knaster.guests import card_type
@@ -104,8 +104,9 @@ def hardware(planned: Planned, cpu_engine: Engine | None) -> Hardware:
     for one in planned.plan.assignments:
         if one.gpu_index is not None:
             holders[one.node, one.gpu_index].append(one.role)
+    policies = finder(cluster.platform)
     found = [
-        _card(node, gpu, cluster.platform, tuple(sorted(holders[node.name, gpu.index])))
+        _card(node, gpu, cluster.platform, engines(policies(gpu)), tuple(sorted(holders[node.name, gpu.index])))
         for node in cluster.nodes
         for gpu in node.gpus
     ]
@@ -130,7 +131,9 @@ def type_name(card: str) -> str:
     return slug(_MEMORY.sub(" ", card))
 
 
-def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, ...]) -> PoolCard | LeftOut:
+def _card(
+    node: Node, gpu: Gpu, platform: Platform | None, allowed: tuple[str, ...] | None, holders: tuple[str, ...]
+) -> PoolCard | LeftOut:
     name = spot(node.name, gpu.index)
     device = card_device(node, gpu, platform)
     free, capability = device.free_mib, gpu.compute_cap
@@ -140,7 +143,6 @@ def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, .
         return LeftOut(
             name, reason or ("the VRAM reserve leaves nothing of it" if free is not None and free <= 0 else unknown)
         )
-    policy = platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
     total = gpu.memory_mib if gpu.memory_mib is not None else mib(gpu.memory_gb or 0)
     kind = CardClass(
         class_name(gpu),
@@ -148,7 +150,7 @@ def _card(node: Node, gpu: Gpu, platform: Platform | None, holders: tuple[str, .
         capability,
         int(total * MIB),
         int(free * MIB),
-        policy.engines if policy else None,
+        allowed,
     )
     return PoolCard(node.name, gpu.index, kind, node.fabric, holders)
 
