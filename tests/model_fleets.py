@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from knaster.cluster import Cluster, Engine, Gpu, Node
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.serving import EngineName
 from knaster.fit.recognise import recognise
 from knaster.guests import expand

@@ -7,7 +7,7 @@ from math import prod
 
 import pytest
 
-from knaster.fit.architecture import Architecture, CannotTell, LayerCache
+from knaster.cluster.architecture import Architecture, CannotTell, LayerCache
 from knaster.fit.memory.need import Need, Serving, need
 from knaster.fit.recognise import recognise
 from knaster.fit.recognition.names import place

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.caches import block_tokens
 from knaster.fit.memory.llamacpp import owners
 from knaster.fit.memory.need import Need, Serving, need

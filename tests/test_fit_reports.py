@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.layer_split import layer_counts
 from knaster.fit.memory.need import Serving, need
 from knaster.fit.recognise import recognise

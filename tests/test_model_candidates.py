@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.fits import Device, fits
 from knaster.model_plan.advice import Question, changes
 from knaster.model_plan.attempts import Ask

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from knaster.cluster import Engine
-from knaster.fit.memory.quantise import GGUF_PRECISIONS
+from knaster.fit.memory.mixes import MIXES
 from knaster.model_plan.engines import (
     DEFAULT,
     PRECISIONS,
@@ -44,7 +44,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
 
 def test_every_gguf_precision_that_can_be_asked_for_can_be_computed() -> None:
     gguf = {name for name in PRECISIONS if name not in ("fp8", "int8", "nvfp4", "awq", "gptq", "int4")}
-    assert gguf == set(GGUF_PRECISIONS)
+    assert gguf == set(MIXES)
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp8", "f16", "awq", "gptq", "mxfp4", "int8", "int4", "nvfp4"])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from knaster import schema
 from knaster.cluster import Engine
+from knaster.cluster.architecture import Architecture
 from knaster.document import parse
-from knaster.fit.architecture import Architecture
 from knaster.model_plan.attempts import Ask
 from knaster.model_plan.candidates import Model, Row, plan
 from knaster.model_plan.catalog_edit import added, lines

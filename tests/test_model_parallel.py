@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.tensor_parallel import indivisible
 from knaster.fit.recognise import recognise
 from knaster.weights import Published

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knaster.fit.architecture import CannotTell
+from knaster.cluster.architecture import CannotTell
 from knaster.model_plan.candidates import Model
 from knaster.model_plan.engines import KV_PRECISIONS
 from knaster.model_plan.question import cache_warnings, model_of

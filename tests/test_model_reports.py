@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from knaster.cluster import Gpu
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.model_plan.advice import Question, changes
 from knaster.model_plan.attempts import Ask
 from knaster.model_plan.candidates import Model, Outcome, plan

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.quantise import weight_bytes_gguf
 from knaster.fit.recognise import recognise
 from knaster.weights import Published

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knaster.cluster import Cluster, Engine, Model, Platform, models_place
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.diagnostics import Diagnostic, Place, Severity
-from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.memory.serving import Need
 from knaster.fit.records import record_file, record_name
 from knaster.model_plan.recorded import recorded_need

@@ -10,12 +10,12 @@ from typing import TypeVar
 from knaster.adapters import model_source
 from knaster.adapters.model_files import LocalModel
 from knaster.cluster import Cluster, Model
+from knaster.cluster.architecture import CannotTell
 from knaster.commands.common import Survey, survey
 from knaster.commands.model_write import write
 from knaster.commands.output import show
 from knaster.commands.progress import progress
 from knaster.diagnostics import WorldError
-from knaster.fit.architecture import CannotTell
 from knaster.fit.memory.serving import EngineName
 from knaster.model_plan import engines, question
 from knaster.model_plan.advice import Question, changes

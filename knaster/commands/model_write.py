@@ -7,9 +7,9 @@ from pathlib import Path
 
 from knaster.adapters import profiles
 from knaster.cluster import MODELS_FILE
+from knaster.cluster.architecture import Architecture
 from knaster.commands.common import Survey
 from knaster.diagnostics import WorldError
-from knaster.fit.architecture import Architecture
 from knaster.fit.records import record_file, record_text
 from knaster.model_plan.catalog_edit import added
 from knaster.model_plan.entry import Entry

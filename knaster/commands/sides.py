@@ -8,7 +8,7 @@ from knaster.adapters import files as adapter
 from knaster.adapters import git
 from knaster.diagnostics import WorldError
 from knaster.files import Files
-from knaster.in_force import Mainline
+from knaster.in_force.mainline import Mainline
 from knaster.names import short_id
 from knaster.pipeline import Evaluation, evaluate
 from knaster.reports.diff import Side

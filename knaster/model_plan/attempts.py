@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.constants import CUDA_CONTEXT
 from knaster.fit.memory.layer_split import layer_counts
 from knaster.fit.memory.need import need

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from knaster.cluster import Figure
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.serving import EngineName
 from knaster.model_plan.attempts import Ask, Fit, Short, Try, in_room, on_cards
 from knaster.model_plan.engines import PLAIN, TITLES, Planning, build, order, refused, refused_on

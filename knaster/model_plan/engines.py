@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from knaster.cluster import Engine, Number, Platform
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.serving import EngineName
 from knaster.model_plan.pools import CardClass
 from knaster.units import MIB, mib, show_cc

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.weights.published import Published
 
 _GGUF_POOLING = {1: "mean", 2: "cls", 3: "last", 4: "rank"}

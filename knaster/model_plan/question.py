@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.document.scalars import shown
-from knaster.fit.architecture import Architecture, CannotTell
 from knaster.fit.recognise import recognise
 from knaster.fit.recognition.config import quoted
 from knaster.model_plan.candidates import Model

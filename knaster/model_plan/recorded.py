@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from knaster.cluster import Engine, Model
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.need import need
 from knaster.fit.memory.serving import EngineName, Need, Serving, Split
 from knaster.model_plan.engines import known

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from knaster.cluster.architecture import Architecture
 from knaster.diagnostics import Severity
 from knaster.figures import amount
-from knaster.fit.architecture import Architecture
 from knaster.model_plan.advice import Change
 from knaster.model_plan.attempts import Fit
 from knaster.model_plan.candidates import Absent, Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from knaster.cluster.architecture import Architecture
 from knaster.diagnostics import Diagnostic
-from knaster.fit.architecture import Architecture
 from knaster.model_plan.advice import Change
 from knaster.model_plan.attempts import Ask
 from knaster.model_plan.candidates import Absent, OnRecord, Outcome, Row

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from knaster.units import MIB
 from knaster.weights.published import Tensor
 from knaster.weights.reader import MalformedError, Reader
 
@@ -18,7 +17,6 @@ HEADER_BOUND = 25_000_000
 """Bytes of a header that are read, as huggingface_hub does; the format itself allows 100,000,000."""
 FIRST_READ = 64 * 1024
 """Bytes asked for at once: the whole header of most files, so that one request answers."""
-TEXT_BOUND = 4 * MIB
 _DIMENSIONS = 16
 _LARGEST = 2**63
 

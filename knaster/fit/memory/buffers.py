@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
 from knaster.fit.memory.caches import ubatch_of
 from knaster.fit.memory.constants import (
     ACTIVATION_WIDTHS,

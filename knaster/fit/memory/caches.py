@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from knaster.fit.architecture import Architecture, CannotTell, LayerCache
+from knaster.cluster.architecture import Architecture, CannotTell, LayerCache
 from knaster.fit.memory.constants import (
     BLOCK,
     CELLS,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.buffers import compute_buffer
 from knaster.fit.memory.caches import kv_bits, llamacpp_caches
 from knaster.fit.memory.constants import CUDA_CONTEXT

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import ceil
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.buffers import compute_buffer
 from knaster.fit.memory.caches import Kept, bytes_per_token, kv_bits, llamacpp_caches
 from knaster.fit.memory.constants import CUDA_CONTEXT

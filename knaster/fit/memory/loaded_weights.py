@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
+from knaster.cluster.architecture import Architecture, CannotTell, TensorGroup
 from knaster.fit.memory.constants import LOADED
 from knaster.fit.memory.quantise import Stored, weight_bytes_gguf
 from knaster.weights.gguf_types import BY_NAME

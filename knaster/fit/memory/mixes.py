@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from knaster.fit.architecture import Architecture, TensorGroup
+from knaster.cluster.architecture import Architecture, TensorGroup
 from knaster.weights.gguf_types import BY_NAME
 
 _LARGE = 80

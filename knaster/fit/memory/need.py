@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.llamacpp import on_cards, on_cpu
 from knaster.fit.memory.serving import Need, Part, Serving, Split
 from knaster.fit.memory.vllm import on_ranks

@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knaster.fit.architecture import Architecture, CannotTell, TensorGroup
+from knaster.cluster.architecture import Architecture, CannotTell, TensorGroup
 from knaster.fit.memory.mixes import MIXES, Mix, Spot
 from knaster.weights.gguf_types import BY_NAME
-
-GGUF_PRECISIONS = tuple(MIXES)
-"""Every precision that a GGUF file is made in and that is computed here, from large to small."""
 
 _NEVER = (
     "_norm.weight",
@@ -72,8 +69,8 @@ def weight_bytes_gguf(architecture: Architecture, precision: str) -> tuple[Store
     """Each tensor as a GGUF file of `precision` holds it, in the order of the layers; sizes in bytes, exact.
 
     Padding (at most 31 bytes a tensor) and the file's metadata (6-15 MB, nearly all of it the tokenizer) come on top.
-    A model that is a GGUF file of this very precision has the sizes of that file. `precision` is one of
-    `GGUF_PRECISIONS`, in lower case.
+    A model that is a GGUF file of this very precision has the sizes of that file. `precision` is a
+    key of `MIXES`, in lower case.
     """
     if precision == architecture.stored and is_quantised_file(architecture):
         return tuple(Stored(g.name, layer, g.dtype, g.size) for g, layer in _tensors(architecture.tensors))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 EngineName = Literal["llamacpp", "vllm"]
@@ -72,7 +71,3 @@ class Need:
     bytes_per_token: int
     sequence: int
     parts: tuple[Part, ...]
-
-
-Shares = tuple[Fraction, ...]
-"""The parts of a layer split, one per card, in their order; they need not add up to one (``--tensor-split``)."""

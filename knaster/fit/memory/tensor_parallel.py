@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from knaster.fit.architecture import Architecture, TensorGroup
+from knaster.cluster.architecture import Architecture, TensorGroup
 
 VOCAB_STEP = 64
 """vLLM pads a vocabulary to a multiple of this, and no further (``DEFAULT_VOCAB_PADDING_SIZE``)."""

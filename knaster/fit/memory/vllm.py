@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.memory.buffers import activations
 from knaster.fit.memory.caches import bytes_per_token, kv_bits, vllm_caches
 from knaster.fit.memory.constants import (

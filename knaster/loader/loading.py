@@ -16,10 +16,10 @@ from knaster import build, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
-from knaster.filenames import Inputs, architecture_name, is_architecture, is_history, sort_out
 from knaster.files import Files
 from knaster.fit.records import architecture
 from knaster.fit.records import problems as record_problems
+from knaster.loader.filenames import Inputs, architecture_name, is_architecture, is_history, sort_out
 
 ORDERED = frozenset({"args", "fallback", "dns"})
 """Keys whose list is a sequence; every other list is a set (``x-ordered`` in the schemas)."""

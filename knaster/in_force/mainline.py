@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Protocol
 
 from knaster.files import Files
-from knaster.landed import landed_placement
-from knaster.loader import Loaded, Part, load
+from knaster.in_force.landed import landed_placement
+from knaster.loader.loading import Loaded, Part, load
 from knaster.pipeline import Evaluation, evaluate
 from knaster.placement.result import PlacementPlan
 from knaster.renderers import record
