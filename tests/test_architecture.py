@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("document", "schema"),
     ("editing",),
     ("cluster", "weights"),
-    ("build", "cards"),
+    ("building", "cards"),
     ("figures", "guests", "share_tree"),
     ("fit",),
     ("placement",),

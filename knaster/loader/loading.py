@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knaster import build, document, schema
+from knaster import building, document, schema
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE, Cluster
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.document import Value
@@ -26,9 +26,9 @@ ORDERED = frozenset({"args", "fallback", "dns"})
 
 _KINDS: dict[str, schema.Kind] = {MODELS_FILE: "models", ROLES_FILE: "roles", PLATFORM_FILE: "platform"}
 _BUILDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    MODELS_FILE: build.catalog,
-    ROLES_FILE: build.roles,
-    PLATFORM_FILE: build.platform,
+    MODELS_FILE: building.catalog,
+    ROLES_FILE: building.roles,
+    PLATFORM_FILE: building.platform,
 }
 _NAMED = 5
 
@@ -112,9 +112,9 @@ def _part(path: str, text: str) -> Part:
     if parsed is None or problems:
         return Part(text, tuple(problems))
     if is_history(path):
-        return Part(text, (), parsed.data, build.history(parsed.data, path))
+        return Part(text, (), parsed.data, building.history(parsed.data, path))
     builder = _BUILDERS.get(path)
-    built = builder(parsed.data) if builder else build.node(parsed.data, path)
+    built = builder(parsed.data) if builder else building.node(parsed.data, path)
     return Part(text, (), parsed.data, built, _encoded(path, parsed.data))
 
 

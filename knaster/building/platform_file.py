@@ -1,4 +1,4 @@
-"""Schema-valid data of ``catalog/platform.yaml`` into the `Platform` dataclass, by the rules of `knaster.build`."""
+"""Schema-valid data of ``catalog/platform.yaml`` into the `Platform` dataclass, by the rules of `knaster.building`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from knaster.build.platform_file import platform
+from knaster.building.platform_file import platform
 from knaster.cluster import (
     Catalog,
     Cpu,
