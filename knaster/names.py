@@ -23,7 +23,7 @@ def short_id(id: str) -> str:
     return id[:12]
 
 
-def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
+def nearest(name: str, known: Iterable[str], least: float = 0.65) -> str | None:
     """The one of `known` that is most like `name`, whatever its case and separators (``minVramGb``); of equal ones the
     first. None where none is at least that much like it (`difflib`'s ratio, 0 to 1).
     """
