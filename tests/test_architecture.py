@@ -14,13 +14,13 @@ PACKAGE = ROOT / "knaster"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("diagnostics", "files", "units", "names", "foreign_json", "remembered", "shipped", "version"),
-    ("redact", "codes", "provider"),
+    ("diagnostics", "files", "units", "foreign_json", "remembered", "shipped", "version"),
+    ("redact", "names", "codes", "provider"),
     ("document", "schema"),
     ("editing",),
     ("cluster", "weights"),
     ("building", "cards"),
-    ("figures", "guests", "share_tree"),
+    ("figures", "guests"),
     ("fit",),
     ("placement",),
     ("planned",),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from knaster.checks import platform_references, references
 from knaster.cluster import Cluster, External, Platform, Replication, VmOverride, Worker
-from knaster.names import suggestion
+from knaster.names import Names
 from tests.builders import catalog, cluster, engine, gpu, gpu_vm, lxc, model, node, platform, policy, role, roles, slot
 from tests.checking import only, p2000, proxmox, route
+
+
+def suggestion(name: str, known: Sequence[str], noun: str, apart: Sequence[str] = ()) -> str:
+    """What is said of the first mistake."""
+    return Names(known, noun).suggestion(name, apart)
 
 
 def test_a_near_miss_is_suggested_else_what_there_is() -> None:

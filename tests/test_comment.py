@@ -536,6 +536,12 @@ def test_only_the_start_of_a_comment_is_its_marker() -> None:
         assert read_marker(other) is None
 
 
+def test_a_marker_that_somebody_edited_is_none() -> None:
+    """Found by fuzzing: bytes that are no UTF-8."""
+    body = comment(node_down()).replace("target=main", "target=ma%FFin", 1)
+    assert read_marker(body) is None
+
+
 @given(st.text(min_size=1))
 def test_any_target_is_read_back(target: str) -> None:
     usable = target.encode("utf-8", "replace").decode()

@@ -9,7 +9,7 @@ import pytest
 from knaster.cluster import Role
 from knaster.inventory import plan
 from knaster.placement import Assignment, PlacementPlan
-from knaster.placement.sharing import beside
+from knaster.placement.on_card import OnCard
 from tests.builders import catalog, engine, gpu, lxc, node, platform, role, roles
 from tests.test_placement_cpu import spots
 from tests.test_placement_gpu import reasons, seats
@@ -160,7 +160,7 @@ def test_roles_that_run_at_the_same_time(who: str, expected: list[str]) -> None:
         sharer("probe", "flex"),
         sharer("probe2", "probe", share_mode="concurrent"),
     )
-    assert [one.name for one in beside(on_card[who], on_card.values())] == expected
+    assert [one.name for one in OnCard.of(on_card.values()).beside(on_card[who])] == expected
 
 
 class TestOnNodes:

@@ -148,6 +148,25 @@ def test_numbers_have_bounds_and_texts_a_greatest_length(kind: str) -> None:
     assert unbounded == []
 
 
+@pytest.mark.parametrize("kind", INPUTS)
+def test_lists_and_mappings_by_name_have_a_greatest_length(kind: str) -> None:
+    """Whoever explains what is wrong with a file looks no further into what is too long."""
+    unbounded = [
+        trail
+        for trail, sub in subschemas(read(kind))
+        if ("array" in holds(sub) and "maxItems" not in sub)
+        or (isinstance(sub.get("additionalProperties"), dict) and "maxProperties" not in sub)
+    ]
+    assert unbounded == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_keywords_that_are_explained_the_fast_way_apply_to_many_values(kind: str) -> None:
+    """`validator` has its own items, additionalProperties, propertyNames and uniqueItems."""
+    others = {"prefixItems", "contains", "unevaluatedItems", "unevaluatedProperties", "dependentRequired", "$ref"}
+    assert [trail for trail, sub in subschemas(read(kind)) if others & sub.keys()] == []
+
+
 def test_the_ordered_lists_are_those_that_the_digest_keeps_in_order() -> None:
     ordered = {
         trail.rsplit("/", 1)[1] for kind in INPUTS for trail, sub in subschemas(read(kind)) if sub.get("x-ordered")

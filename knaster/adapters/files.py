@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from knaster.diagnostics import WorldError
@@ -16,6 +16,10 @@ from knaster.units import MIB
 
 INPUT_BOUND = 2 * MIB
 GENERATED_BOUND = 64 * MIB
+INPUTS_BOUND = 64 * MIB
+"""Of all inputs together: some 40,000 nodes with four cards each."""
+RENDERED_BOUND = 256 * MIB
+"""Of all generated files together."""
 
 FILE = "a file"
 FOLDER = "a folder"
@@ -41,14 +45,28 @@ def read(root: Path, *, generated: bool = False) -> dict[str, Entry]:
     Raises:
         WorldError: `root` is no folder, or something in it cannot be read.
     """
-    found: dict[str, Entry] = {}
     try:
         _require_folder(root)
-        for top in ("inventory", "catalog", *(("generated",) if generated else ())):
-            found.update(_entries(str(root), top))
+        found = dict(_entries(str(root), ("catalog", "inventory"), Budget(INPUTS_BOUND)))
+        if generated:
+            found.update(_entries(str(root), ("generated",), Budget(RENDERED_BOUND)))
     except OSError as error:
         raise WorldError(f"cannot read {error.filename or root}: {error.strerror}") from error
     return dict(sorted(found.items()))
+
+
+class Budget:
+    """How many bytes of a tree may still be read. Files come in the order of their paths, so that all readers agree."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def refusal(self, size: int) -> Refused | None:
+        """Why a file of this size is beyond what all files together may have; else None, and it is counted."""
+        if size > self._left:
+            return Refused(f"beyond the {_mib(self._most)} MiB that all files together may have")
+        self._left -= size
+        return None
 
 
 def _require_folder(root: Path) -> None:
@@ -59,22 +77,25 @@ def _require_folder(root: Path) -> None:
         )
 
 
-def _entries(root: str, top: str) -> Iterator[tuple[str, Entry]]:
-    rendered = top == "generated"
-    for path, kind in walk(root, top, leave=is_terraform if rendered else lambda _path: False):
-        if kind == FILE and path == top:
+def _entries(root: str, tops: Sequence[str], budget: Budget) -> Iterator[tuple[str, Entry]]:
+    rendered = tops == ("generated",)
+    leave = is_terraform if rendered else lambda _path: False
+    for path, kind in sorted(entry for top in tops for entry in walk(root, top, leave=leave)):
+        if kind == FILE and path in tops:
             yield path, Refused("a file, not a folder")
         elif kind == FILE and not (rendered or path.endswith(".yaml")):
             yield path, ""
         elif kind == FILE:
-            yield from _text(path, load(f"{root}/{path}", GENERATED_BOUND if rendered else INPUT_BOUND))
+            yield from _text(path, load(f"{root}/{path}", GENERATED_BOUND if rendered else INPUT_BOUND), budget)
         elif kind != FOLDER:
             yield path, Refused(kind)
 
 
-def _text(path: str, data: bytes | Refused | None) -> Iterator[tuple[str, Entry]]:
-    if data is not None:
-        yield path, data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+def _text(path: str, data: bytes | Refused | None, budget: Budget) -> Iterator[tuple[str, Entry]]:
+    if isinstance(data, bytes):
+        yield path, budget.refusal(len(data)) or data.decode("utf-8", "surrogateescape")
+    elif data is not None:
+        yield path, data
 
 
 def is_terraform(path: str) -> bool:

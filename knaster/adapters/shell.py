@@ -12,7 +12,6 @@ import re
 import selectors
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import IO
 
+from knaster.adapters import scratch
 from knaster.diagnostics import WorldError
 from knaster.units import MIB
 
@@ -112,9 +112,7 @@ def _over_ssh(host: str, script: str, options: tuple[str, ...], seconds: float, 
 
 
 def _ran(host: str, command: list[str], script: str, seconds: float, stop: threading.Event) -> Ran:
-    with tempfile.TemporaryFile() as text:  # a file, not a pipe: who never reads it blocks nobody
-        text.write(script.encode("utf-8"))
-        text.seek(0)
+    with scratch.file(script.encode()) as text:  # a file, not a pipe: who never reads it blocks nobody
         try:
             process = subprocess.Popen(
                 command, stdin=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True

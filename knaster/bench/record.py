@@ -19,7 +19,7 @@ from knaster.editing.list_entries import Changes, rewrite
 from knaster.editing.sheet import comments
 from knaster.editing.style import scalar
 from knaster.files import Files, Refused
-from knaster.names import suggestion
+from knaster.names import Names
 from knaster.schema import Kind, check
 
 __all__ = ["Measurement", "Recorded", "record"]
@@ -53,7 +53,7 @@ def record(files: Files, model: str, measurements: Sequence[Measurement]) -> Rec
     models = catalog.data["models"]
     if model not in models:
         message = f'there is no model "{model}" in {MODELS_FILE}'
-        hint = suggestion(model, models, "models")
+        hint = Names(models, "models").suggestion(model)
         return Recorded(diagnostics=(Diagnostic("unknown-model", message, Place(MODELS_FILE), hint=hint),))
     path = history_file(model)
     if (folder := path.rpartition("/")[0]) in files:  # a folder is no entry

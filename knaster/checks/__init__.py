@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from knaster.checks import (
     assumptions,
+    bounds,
     drivers,
     duplicates,
     guests,
@@ -83,6 +84,8 @@ CHECKS: tuple[Callable[[Cluster], Iterable[Diagnostic]], ...] = (
     platform_references.nodes,
     platform_references.drivers,
     platform_references.storages,
+    bounds.crowds,
+    bounds.chains,
     sharing.share_cycles,
     sharing.vram_shares,
     sharing.fallback_cycles,

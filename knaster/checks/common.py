@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
 
 from knaster.cluster import Cluster, Node, role_place
-from knaster.diagnostics import Diagnostic, Place
-from knaster.names import suggestion
+from knaster.diagnostics import Place
 
 T = TypeVar("T")
 
 NO_NODES = "inventory/"
 """Stands among `Cluster.broken` where there is no node at all: that is the mistake, not every name of a node."""
-
-
-def unknown(
-    code: str, message: str, name: str, known: Collection[str], noun: str, place: Place, apart: Collection[str] = ()
-) -> Diagnostic:
-    """An unknown name at `place`; `noun` is the plural of what it should be, `apart` what it cannot be."""
-    return Diagnostic(code, message, place, hint=suggestion(name, known, noun, apart))
 
 
 def collisions(claims: Iterable[tuple[Hashable, T]]) -> Iterator[tuple[T, T]]:

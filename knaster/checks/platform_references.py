@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import NO_NODES, node_names, unknown
+from knaster.checks.common import NO_NODES, node_names
 from knaster.cluster import PLATFORM_FILE, Cluster, Platform, platform_place
 from knaster.diagnostics import Diagnostic, Place
+from knaster.names import Names
 
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:
     """Guests, replication jobs, workers and overrides of GPU VMs name nodes that have a file."""
     if cluster.platform is None or NO_NODES in cluster.broken:
         return
-    known = node_names(cluster)
+    known = Names(node_names(cluster), "nodes")
     for what, name, place, apart in _named_nodes(cluster.platform):
         if name not in known:
             message = f'{what} the node "{name}", which has no file in inventory/'
-            yield unknown("unknown-node", message, name, known, "nodes", place, apart)
+            yield known.unknown("unknown-node", message, name, place, apart)
 
 
 def _named_nodes(platform: Platform) -> Iterator[tuple[str, str, Place, tuple[str, ...]]]:
@@ -39,7 +40,7 @@ def drivers(cluster: Cluster) -> Iterator[Diagnostic]:
     """A driver generation that is named for GPU VMs is one of ``drivers``."""
     if cluster.platform is None or cluster.platform.gpu_vm is None:
         return
-    template, known = cluster.platform.gpu_vm, cluster.platform.drivers
+    template, known = cluster.platform.gpu_vm, Names(cluster.platform.drivers, "driver generations")
     named = []
     if template.driver_generation is not None:
         named.append(("GPU VMs want", template.driver_generation, platform_place("gpu_vm", "driver_generation")))
@@ -50,18 +51,18 @@ def drivers(cluster: Cluster) -> Iterator[Diagnostic]:
     for what, wanted, place in named:
         if wanted not in known:
             message = f'{what} the driver generation "{wanted}", which drivers in {PLATFORM_FILE} does not have'
-            yield unknown("unknown-driver", message, wanted, known, "driver generations", place)
+            yield known.unknown("unknown-driver", message, wanted, place)
 
 
 def storages(cluster: Cluster) -> Iterator[Diagnostic]:
     """Every disk lies on a storage of ``storage``."""
     if cluster.platform is None:
         return
-    known = cluster.platform.storage
+    known = Names(cluster.platform.storage, "storages")
     for what, name, place in _named_storages(cluster.platform):
         if name not in known:
             message = f'{what} on the storage "{name}", which storage in {PLATFORM_FILE} does not have'
-            yield unknown("unknown-storage", message, name, known, "storages", place)
+            yield known.unknown("unknown-storage", message, name, place)
 
 
 def _named_storages(platform: Platform) -> Iterator[tuple[str, str, Place]]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from knaster.checks.common import slot_place
 from knaster.checks.roles import conflicted
 from knaster.cluster import Cluster, Role, Slot, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
 from knaster.names import listed
-from knaster.share_tree import concurrent_top
-from knaster.slots.chains import expand_chain
+from knaster.placement.share_tree import concurrent_top
+from knaster.slots.chains import LONGEST, expand_chain
 from knaster.units import exact, show
 
 
@@ -113,7 +114,11 @@ def fallback_ends(cluster: Cluster) -> Iterator[Diagnostic]:
         """The slot at which the chain of `name` ends although it should not."""
         slot, role, _ = places[name]
         chain, cycle = expand_chain(slot, declared)
-        if cycle is not None or not chain or any(entry not in places and entry not in external for entry in chain):
+        if (
+            cycle is not None
+            or not 0 < len(chain) <= LONGEST
+            or any(entry not in places and entry not in external for entry in chain)
+        ):
             return None
         end = chain[-1]
         if any(places[one][1].name in conflicting for one in (name, end) if one in places):
@@ -134,13 +139,19 @@ def fallback_ends(cluster: Cluster) -> Iterator[Diagnostic]:
 def fallback_kinds(cluster: Cluster) -> Iterator[Diagnostic]:
     """A slot is stood in for by one that understands its requests: their roles have a kind of model in common."""
     places = _slot_places(cluster)
+
+    @cache
+    def akin(kinds: tuple[str, ...]) -> tuple[str, ...]:
+        """The slots with a kind in common."""
+        return tuple(sorted(one for one in places if set(places[one][1].kinds) & set(kinds)))
+
     for name, (slot, role, _) in sorted(places.items()):
         for at, entry in enumerate(slot.fallback):
             other = places[entry][1] if entry in places else role
             if _strangers(other, role):
                 serves = " and ".join(sorted(other.kinds))
                 message = f"{_kinds(role)} slot {name} falls back to {entry}, which serves {serves}"
-                fit = sorted(one for one in places if one != name and not _strangers(places[one][1], role))
+                fit = [one for one in akin(role.kinds) if one != name]
                 yield Diagnostic(
                     "fallback-kind",
                     message,

@@ -32,6 +32,16 @@ CODES: Mapping[str, Explanation] = {
         "Each waits for another one's card; none has its own.",
         "Take share_with away from the role that should own the card.",
     ),
+    "share-bounds": Explanation(
+        "Too many roles share one card.",
+        "Each of them excludes, or runs beside, each other one, so what is written of them grows with the square.",
+        "Give some of them a card of their own, or serve several models by one role.",
+    ),
+    "fallback-bounds": Explanation(
+        "A fallback chain is too long.",
+        "The chain of every slot is written in full, and no client tries a hundred services.",
+        "Let a slot on the way fall back to an external endpoint.",
+    ),
     "fallback-cycle": Explanation(
         "A fallback chain leads back to where it began.",
         "A request would be passed round among slots that are all down.",

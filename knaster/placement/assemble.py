@@ -13,7 +13,6 @@ from knaster.placement.cards import Card, Key
 from knaster.placement.cpu_roles import room_of
 from knaster.placement.reasons import sentence
 from knaster.placement.result import Assignment, DisabledGpu, PlacementPlan, Reason, Unplaced
-from knaster.placement.sharing import beside
 from knaster.units import Exact, mib
 
 
@@ -108,8 +107,7 @@ class _Models:
 def device(board: Board, role: Role, seat: Seat) -> tuple[Device, Exact]:
     """What the models of a role run on at this seat, and the MiB of it that others hold."""
     if seat.card is not None:
-        others = beside(role, board.on_card[seat.card.key])
-        share = sum((mib(other.needs.min_vram_gb) for other in others), 0)
+        share = mib(board.on_card[seat.card.key].floors_beside(role))
         return card_device(seat.node, seat.card.gpu, board.fleet.platform), share
     room, capacity = room_of(board.fleet, role, seat.node)
     others_use = board.used[room] - mib(role.needs.min_memory_gb)

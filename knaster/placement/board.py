@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from knaster.cluster import Catalog, Node, Platform, Role
 from knaster.guests import Guest, expand
-from knaster.placement.cards import Card, Cards, Key, Lost, collect
+from knaster.placement.cards import Card, CardClass, Cards, Key, Lost, collect
+from knaster.placement.filters import Failure
+from knaster.placement.on_card import OnCard
 from knaster.placement.result import Assignment, PlacementPlan, Reason
 from knaster.units import Exact, mib
 
@@ -89,15 +91,17 @@ class Board:
     fleet: Fleet
     held: Held
     taken: dict[Key, str] = field(default_factory=dict)
-    on_card: defaultdict[Key, list[Role]] = field(default_factory=lambda: defaultdict(list))
+    on_card: defaultdict[Key, OnCard] = field(default_factory=lambda: defaultdict(OnCard))
     used: defaultdict[RoomKey, Exact] = field(default_factory=lambda: defaultdict(int))
     cards_of: dict[str, tuple[Card, ...]] = field(default_factory=dict)
     node_of: dict[str, Node] = field(default_factory=dict)
     reasons: dict[str, Reason] = field(default_factory=dict)
+    verdicts: dict[tuple[str, CardClass, bool, bool], Failure | None] = field(default_factory=dict)
+    """What `gpu_roles.judge` found, by role, class of card, whether the role holds it whether a pin bars it."""
 
     def put_on_card(self, role: Role, card: Card) -> None:
         """Give a card to a role (or let a sharer join it) and book its memory."""
-        self.on_card[card.key].append(role)
+        self.on_card[card.key].put(role)
         self.cards_of[role.name] = (*self.cards_of.get(role.name, ()), card)
         self._book(role, (card.node.name, self.guest_name(card.node)))
 

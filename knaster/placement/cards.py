@@ -35,9 +35,9 @@ class CardClass:
     engines: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Card:
-    """One card of one node."""
+    """One card of one node. Compared by identity: a hash of its node's facts would be most of a plan's time."""
 
     key: Key
     node: Node

@@ -64,7 +64,10 @@ def judge(board: Board, ask: Ask, card: Card) -> Failure | None:
     pin = pin_of(ask.role)
     outside = pin is not None and (card.node.name != pin[0] or pin[1] not in (None, card.gpu.index))
     held = card.key in board.held.cards.get(ask.role.name, frozenset())
-    return first_failure(ask, card.kind, Spot(held, outside))
+    asked = (ask.role.name, card.kind, held, outside)
+    if asked not in board.verdicts:
+        board.verdicts[asked] = first_failure(ask, card.kind, Spot(held, outside))
+    return board.verdicts[asked]
 
 
 def _rank(ask: Ask, kind: CardClass) -> Rank:

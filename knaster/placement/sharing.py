@@ -1,10 +1,10 @@
-"""Rule 4: roles that share a card (or a node) with another role, and which roles on one card run at the same time."""
+"""Rule 4: roles that share a card (or a node) with another role."""
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from knaster.cluster import Node, Role
 from knaster.placement import cpu_roles
@@ -12,8 +12,9 @@ from knaster.placement.board import Board
 from knaster.placement.cards import Card
 from knaster.placement.filters import Ask, Failure
 from knaster.placement.gpu_roles import judge
-from knaster.share_tree import concurrent_top
 from knaster.units import exact, show
+
+_SHOWN = 8
 
 
 def in_order(roles: Mapping[str, Role]) -> tuple[tuple[Role, ...], tuple[Role, ...]]:
@@ -65,21 +66,15 @@ def refusal(board: Board, ask: Ask, card: Card) -> Failure | None:
     failure = judge(board, ask, card)
     if failure is not None or ask.role.share_mode != "concurrent":
         return failure
-    others = beside(ask.role, (*board.on_card[card.key], ask.role))
-    need = sum((exact(role.needs.min_vram_gb) for role in (*others, ask.role)), 0)
+    there = board.on_card[card.key]
+    need = there.floors_beside(ask.role) + exact(ask.role.needs.min_vram_gb)
     size = exact(card.gpu.memory_gb or 0)
     if need <= size:
         return None
-    names = ", ".join(role.name for role in others)
+    others = there.beside(ask.role)
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    names = ", ".join(role.name for role in others[:_SHOWN]) + more
     return Failure("beside", f"too small beside {names} (together {show(need)} GB, the card has {show(size)} GB)")
-
-
-def beside(role: Role, on_card: Iterable[Role]) -> tuple[Role, ...]:
-    """The roles on one card that run at the same time as `role`, by name. `on_card` holds all of them, `role` too."""
-    users = {one.name: one for one in on_card}
-    top = concurrent_top(role, users)
-    group = (one for name, one in sorted(users.items()) if concurrent_top(one, users) == top)
-    return tuple(one for one in group if one.name != role.name)
 
 
 def tally(board: Board, ask: Ask) -> tuple[int, Counter[Failure]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from knaster.cluster import Catalog, Cluster, Role
 from knaster.fit import why_not
+from knaster.placement import sharing
 from knaster.placement.assemble import Seat, device
 from knaster.placement.board import Board, Fleet, Held
 from knaster.placement.cards import Card
@@ -38,7 +39,8 @@ class Standing:
         fleet = Fleet.of(some, cluster.catalog or Catalog(), cluster.platform)
         roles = cluster.roles or {}
         board = Board(fleet, Held.of(current, fleet.cards))
-        for one in plan.assignments:
+        turn = {role.name: at for at, role in enumerate(sharing.in_order(roles)[0])}  # each after its target
+        for one in sorted(plan.assignments, key=lambda one: turn.get(one.role, -1)):
             if one.node in names and one.role in roles:
                 _seat(board, roles[one.role], one)
         return cls(board, roles)

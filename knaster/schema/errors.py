@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.names import nearest
 from knaster.schema.hints import example, missing_hint, remedy, respelled, usage
+from knaster.schema.repeats import repeated
 from knaster.schema.words import echo, joined, kind_of, types, where
 
 Schema = Mapping[str, Any]
+
+MOST = 200
+"""Errors of one file that are explained, of keys and of values; more say nothing new and cost time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +47,9 @@ def explain(path: str, root: Schema, refusals: Iterable[Refusal]) -> tuple[Diagn
         kept = values.get((at, refusal.on_key))
         if kept is None or _rank(refusal) < _rank(kept):
             values[at, refusal.on_key] = refusal
-    found = [diagnostic for refusal in mappings.values() for diagnostic in _keys(path, root, refusal)]
-    found += [_value(Place(path, at, "key" if on_key else "value"), r) for (at, on_key), r in values.items()]
-    return tuple(sorted(found, key=_by_route))
+    of_keys = (diagnostic for refusal in mappings.values() for diagnostic in _keys(path, root, refusal))
+    of_values = (_value(Place(path, at, "key" if on_key else "value"), r) for (at, on_key), r in values.items())
+    return tuple(sorted((*islice(of_keys, MOST), *islice(of_values, MOST)), key=_by_route))
 
 
 def _rank(refusal: Refusal) -> int:
@@ -61,7 +66,7 @@ def _keys(path: str, root: Schema, refusal: Refusal) -> Iterator[Diagnostic]:
     """Unknown and missing keys of one mapping. A key that is a misspelt required one is one mistake, not two."""
     allowed: Schema = refusal.schema.get("properties", {})
     closed = refusal.schema.get("additionalProperties") is False
-    unknown = sorted(key for key in refusal.value if key not in allowed) if closed else []
+    unknown = sorted(key for key in refusal.value if key not in allowed)[:MOST] if closed else []
     missing = [key for key in refusal.schema.get("required", ()) if key not in refusal.value]
     meant = _meant(unknown, missing)
     for key in unknown:
@@ -184,8 +189,7 @@ def _length(words: str, unit: str) -> Callable[[Refusal], str]:
 
 
 def _twice(refusal: Refusal) -> str:
-    again = next((item for at, item in enumerate(refusal.value) if item in refusal.value[:at]), None)
-    return f"need every item once, have {kind_of(again, bare=True)} more than once"
+    return f"need every item once, have {kind_of(*repeated(refusal.value), bare=True)} more than once"
 
 
 def _other(refusal: Refusal) -> str:
@@ -204,5 +208,6 @@ _NEEDS: Mapping[str, Callable[[Refusal], str]] = {
     "maxLength": _length("at most", "character"),
     "minItems": _length("at least", "item"),
     "maxItems": _length("at most", "item"),
+    "maxProperties": _length("at most", "key"),
     "uniqueItems": _twice,
 }

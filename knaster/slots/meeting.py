@@ -1,14 +1,13 @@
-"""Which slots meet on a card, and whether they may run there at the same time (see `knaster.share_tree`)."""
+"""Which slots meet on a card, and whether they may run there at the same time (see `knaster.placement.share_tree`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 from knaster.cluster import Role, Slot
 from knaster.placement.result import Assignment
-from knaster.share_tree import concurrent_top, owner
+from knaster.placement.share_tree import MOST, concurrent_top, trees
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,37 +20,51 @@ class Seat:
 
 
 def neighbours(roles: Mapping[str, Role], seats: Iterable[Seat]) -> dict[Seat, tuple[list[Seat], list[Seat]]]:
-    """For every seat that shares a card with another role: the seats it excludes, and those it may run beside."""
-    trees: dict[str, list[Seat]] = {}
+    """For every seat that shares a card with another role: the seats it excludes, and those it may run beside.
+
+    Nothing of a tree with more roles than `share_tree.MOST`: a check refuses it.
+    """
+    served: dict[str, list[Seat]] = {}
     for seat in seats:
         if seat.serving:
-            trees.setdefault(owner(seat.role, roles), []).append(seat)
+            served.setdefault(seat.role.name, []).append(seat)
     near: dict[Seat, tuple[list[Seat], list[Seat]]] = {}
-    for tree in trees.values():
-        if len({seat.role.name for seat in tree}) == 1:
-            continue
-        for one, other in combinations(tree, 2):
-            if one.role.name != other.role.name and _meet(one, other):
-                column = int(concurrent_top(one.role, roles) == concurrent_top(other.role, roles))
+    for names in trees(roles).values():
+        if 1 < len(names) <= MOST:
+            tops = {name: concurrent_top(roles[name], roles) for name in names}
+            for one, other in _meetings([seat for name in names for seat in served.get(name, ())]):
+                column = int(tops[one.role.name] == tops[other.role.name])
                 near.setdefault(one, ([], []))[column].append(other)
-                near.setdefault(other, ([], []))[column].append(one)
     return near
 
 
-def _meet(one: Seat, other: Seat) -> bool:
-    """Whether two roles of one tree use a common card or, where a CPU role shares its target's node, a common node."""
-    if _shares_node(one.role) or _shares_node(other.role):
-        return bool(_nodes(one) & _nodes(other))
-    return bool(_cards(one) & _cards(other))
+def _meetings(tree: list[Seat]) -> Iterator[tuple[Seat, Seat]]:
+    """Two roles of one tree that use a common card or, where a CPU role shares its target's node, a common node.
+
+    Each pair both ways.
+    """
+    on: dict[_Spot, list[Seat]] = {}
+    for seat in tree:
+        for spot in _spots(seat):
+            on.setdefault(spot, []).append(seat)
+    for one in tree:
+        met = (
+            other
+            for spot in _spots(one)
+            for other in on[spot]
+            if spot[1] is not None or _shares_node(one.role) or _shares_node(other.role)
+        )
+        yield from ((one, other) for other in dict.fromkeys(met) if other.role.name != one.role.name)
+
+
+_Spot = tuple[str, int | None]
+"""A card, or a node (None)."""
+
+
+def _spots(seat: Seat) -> dict[_Spot, None]:
+    """The cards that serve a seat, and their nodes."""
+    return dict.fromkeys(spot for one in seat.serving for spot in ((one.node, one.gpu_index), (one.node, None)))
 
 
 def _shares_node(role: Role) -> bool:
     return role.share_with is not None and not role.needs.gpu
-
-
-def _nodes(seat: Seat) -> frozenset[str]:
-    return frozenset(assignment.node for assignment in seat.serving)
-
-
-def _cards(seat: Seat) -> frozenset[tuple[str, int]]:
-    return frozenset((a.node, a.gpu_index) for a in seat.serving if a.gpu_index is not None)

@@ -15,11 +15,17 @@ def contents(root: Path, bounds: Mapping[str, int]) -> Iterator[tuple[str, int, 
     Raises:
         WorldError: the repository lacks one.
     """
-    rows = ask(root, "cat-file", "--batch-check", stdin=_asked(bounds)).decode("utf-8", "surrogateescape").split("\n")
-    sizes = {oid: _size(oid, row) for oid, row in zip(bounds, rows, strict=False)}
+    sizes = sizes_of(root, bounds)
     small = {oid: data for oid, _, data in objects(root, [oid for oid in bounds if sizes[oid] <= bounds[oid]])}
     for oid, size in sizes.items():
         yield oid, size, small.get(oid, b"")
+
+
+def sizes_of(root: Path, oids: Iterable[str]) -> dict[str, int]:
+    """The size of each blob in bytes. Raises WorldError where the repository lacks one."""
+    asked = tuple(oids)
+    rows = ask(root, "cat-file", "--batch-check", stdin=_asked(asked)).decode("utf-8", "surrogateescape").split("\n")
+    return {oid: _size(oid, row) for oid, row in zip(asked, rows, strict=False)}
 
 
 def _size(oid: str, row: str) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from knaster.adapters import scratch
 from knaster.adapters.git.commits import resolve
 from knaster.adapters.git.runner import ask, line, run
 from knaster.adapters.git.telling import refuse_option
@@ -57,11 +57,9 @@ def _identity(root: Path, role: str) -> dict[str, str]:
 
 def _written(root: Path, texts: list[str]) -> list[str]:
     """The texts as blobs, by one process: their ids in the same order."""
-    with TemporaryDirectory(prefix="knaster-") as folder:
-        paths = [Path(folder) / str(number) for number in range(len(texts))]
-        for path, text in zip(paths, texts, strict=True):
-            path.write_bytes(text.encode())
-        listed = "".join(f"{path}\n" for path in paths)
+    names = [str(number) for number in range(len(texts))]
+    with scratch.folder({name: text.encode() for name, text in zip(names, texts, strict=True)}) as folder:
+        listed = "".join(f"{folder / name}\n" for name in names)
         return ask(root, "hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listed.encode()).decode().split()
 
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import relpath
-from tempfile import TemporaryDirectory
 
+from knaster.adapters import scratch
 from knaster.adapters.git.commits import is_shallow, prefix, resolve
 from knaster.adapters.git.runner import line, run
 from knaster.adapters.git.telling import UNSHALLOW, failure
@@ -38,10 +38,10 @@ def merge(root: Path, base: str, head: str) -> Merged:
     """
     ours, theirs = resolve(root, base), resolve(root, head)
     store = line(root, "rev-parse", "--absolute-git-dir")
-    with TemporaryDirectory() as nothing:  # no .gitattributes of what happens to be checked out has a say
+    with scratch.folder() as nothing:  # no .gitattributes of what happens to be checked out has a say
         place = (f"--git-dir={store}", f"--work-tree={nothing}", *_AS_A_SERVER)
         command = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-        answer = run(Path(nothing), *place, *command)
+        answer = run(nothing, *place, *command)
     if answer.status not in (0, 1):
         raise _not_merged(root, base, head, answer.complaint, answer.status)
     tree, *paths = answer.output.decode("utf-8", "surrogateescape").split("\0")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from knaster.adapters import scratch
 from knaster.adapters.git.telling import failure
 from knaster.diagnostics import WorldError
 
@@ -104,9 +104,7 @@ def run(
     environment = {**_SETTINGS, **(_ONLINE if online else {}), **(settings or {})}
     if not stdin:
         return _executed(root, arguments, None, environment, bound)
-    with TemporaryFile() as source:  # a pipe could fill up on both sides
-        source.write(stdin)
-        source.seek(0)
+    with scratch.file(stdin) as source:  # a pipe could fill up on both sides
         return _executed(root, arguments, source, environment, bound)
 
 

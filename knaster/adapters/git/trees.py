@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knaster.adapters.drift import Found
-from knaster.adapters.files import FILE, GENERATED_BOUND, INPUT_BOUND, too_large
-from knaster.adapters.git.blobs import contents
+from knaster.adapters.files import (
+    FILE,
+    GENERATED_BOUND,
+    INPUT_BOUND,
+    INPUTS_BOUND,
+    RENDERED_BOUND,
+    Budget,
+    too_large,
+)
+from knaster.adapters.git.blobs import contents, sizes_of
 from knaster.adapters.git.runner import ask
 from knaster.adapters.git.telling import refuse_option
 from knaster.files import Entry, Refused
@@ -50,23 +58,50 @@ def read_many(root: Path, treeishes: Iterable[str], *, generated: bool = False) 
 def read_below(root: Path, treeishes: Iterable[str], tops: Sequence[str]) -> list[dict[str, Entry]]:
     """The same for these folders alone."""
     found = [sorted(listed(root, tree, tops).items()) for tree in treeishes]
-    bounds: dict[str, int] = {}
-    for entry in (entry for one in found for _, entry in one if _known(entry) is None):
-        bounds[entry.oid] = max(bounds.get(entry.oid, 0), _bound(entry))
-    read = {oid: (size, data.decode("utf-8", "surrogateescape")) for oid, size, data in contents(root, bounds)}
-    return [{path: _entry(entry, read) for path, entry in one} for one in found]
+    sizes = sizes_of(root, {entry.oid for one in found for _, entry in one if _known(entry) is None})
+    judged = [_judged(one, sizes) for one in found]
+    texts = _texts(root, {entry for one in judged for entry in one.values() if isinstance(entry, Listed)}, sizes)
+    return [{path: texts[it.oid] if isinstance(it, Listed) else it for path, it in one.items()} for one in judged]
+
+
+def _judged(entries: Sequence[tuple[str, Listed]], sizes: Mapping[str, int]) -> dict[str, Entry | Listed]:
+    """Of each path its entry, or what has to be read for it. The bytes of a text count for every path that has it."""
+    inputs, rendered = Budget(INPUTS_BOUND), Budget(RENDERED_BOUND)
+    judged: dict[str, Entry | Listed] = {}
+    for path, entry in entries:
+        known = _known(entry)
+        if known is None and sizes[entry.oid] > _bound(entry):
+            known = too_large(sizes[entry.oid], _bound(entry))
+        if known is None:
+            known = (rendered if _rendered(entry) else inputs).refusal(sizes[entry.oid])
+        judged[path] = entry if known is None else known
+    return judged
+
+
+def _texts(root: Path, entries: Iterable[Listed], sizes: Mapping[str, int]) -> dict[str, str]:
+    read = contents(root, {entry.oid: sizes[entry.oid] for entry in entries})
+    return {oid: data.decode("utf-8", "surrogateescape") for oid, _, data in read}
 
 
 def generated(root: Path, treeish: str) -> dict[str, Found]:
     """Everything below ``generated/`` of a tree, for `adapters.drift`: paths relative to it, ``""`` for itself.
 
-    The bytes of a file over the bound of generated files are not read. Raises WorldError as `read` does.
+    The bytes of a file over the bound of one, or of all together, are not read. Raises WorldError as `read` does.
     """
     found = listed(root, treeish, (GENERATED,))
-    bounds = {entry.oid: GENERATED_BOUND for entry in found.values() if entry.kind == FILE}
-    data = {oid: data for oid, size, data in contents(root, bounds) if size <= GENERATED_BOUND}
+    files = {path: entry for path, entry in sorted(found.items()) if entry.kind == FILE}
+    sizes = sizes_of(root, {entry.oid for entry in files.values()})
+    budget = Budget(RENDERED_BOUND)
+    wanted = {
+        path: sizes[entry.oid]
+        for path, entry in files.items()
+        if sizes[entry.oid] <= GENERATED_BOUND and budget.refusal(sizes[entry.oid]) is None
+    }
+    data = {oid: data for oid, _, data in contents(root, {files[path].oid: size for path, size in wanted.items()})}
     return {
-        path.removeprefix(GENERATED).removeprefix("/"): Found(entry.kind, entry.executable, data.get(entry.oid))
+        path.removeprefix(GENERATED).removeprefix("/"): Found(
+            entry.kind, entry.executable, data[entry.oid] if path in wanted else None
+        )
         for path, entry in sorted(found.items())
     }
 
@@ -125,10 +160,3 @@ def _rendered(entry: Listed) -> bool:
 
 def _bound(entry: Listed) -> int:
     return GENERATED_BOUND if _rendered(entry) else INPUT_BOUND
-
-
-def _entry(entry: Listed, read: Mapping[str, tuple[int, str]]) -> Entry:
-    if (known := _known(entry)) is not None:
-        return known
-    size, text = read[entry.oid]
-    return too_large(size, _bound(entry)) if size > _bound(entry) else text

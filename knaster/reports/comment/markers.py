@@ -71,7 +71,10 @@ def read_marker(body: str) -> Marker | None:
     if found is None:
         return None
     target, head, base, plan, result, verdict, destructive = found.groups()
-    return Marker(_decoded(target), head, base, plan.removeprefix("-"), result, verdict, int(destructive))
+    try:
+        return Marker(_decoded(target), head, base, plan.removeprefix("-"), result, verdict, int(destructive))
+    except UnicodeDecodeError:  # somebody edited the comment
+        return None
 
 
 def result_id(plan: PullPlan) -> str:
