@@ -22,7 +22,7 @@ from knaster.changes import compare
 from knaster.cli import main as knaster
 from knaster.files import Files
 from knaster.inventory.capture import parse
-from knaster.loader import load
+from knaster.loader.loading import load
 from knaster.pipeline import evaluate
 
 NODES = 1_000

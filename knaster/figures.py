@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from knaster.card_types import slug
+from knaster.cards.types import slug
 from knaster.cluster import Figure
 from knaster.units import show
 
@@ -51,7 +51,12 @@ def told(figure: Figure) -> str:
 
 def amount(figure: Figure) -> str:
     """How much, and how that is known: ``96.4 W (measured 2026-11-29)``, ``120 W (estimated)``."""
-    spread = f" ± {show(figure.spread, 3)}" if figure.spread else ""
     how = " ".join(word for word in (figure.kind, figure.date) if word)
     part = ", of a run that was cut" if figure.partial else ""
-    return f"{show(figure.value, 3)}{spread} {figure.unit} ({how}{part})"
+    return f"{quantity(figure)} ({how}{part})"
+
+
+def quantity(figure: Figure) -> str:
+    """``96.4 W``, ``31.2 ± 0.4 token/s``."""
+    spread = f" ± {show(figure.spread, 3)}" if figure.spread else ""
+    return f"{show(figure.value, 3)}{spread} {figure.unit}"

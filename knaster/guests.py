@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from knaster import drivers
-from knaster.card_types import slug
+from knaster.cards import drivers
+from knaster.cards.types import slug
 from knaster.cluster import Gpu, GpuVm, Node, Number, Platform, Replication, VmOverride, platform_place
 from knaster.diagnostics import Place
 from knaster.remembered import remembered

@@ -18,10 +18,10 @@ from knaster.cluster import Catalog, Cluster
 from knaster.diagnostics import Diagnostic, Place, Route, Severity, has_errors, order
 from knaster.document.locating import found as found_places
 from knaster.document.locating import locate
-from knaster.filenames import is_input
 from knaster.files import Files
 from knaster.guests import expand
-from knaster.loader import Loaded, Part, load
+from knaster.loader.filenames import is_input
+from knaster.loader.loading import Loaded, Part, load
 from knaster.placement import plan
 from knaster.placement.explain import Line, explain
 from knaster.placement.failure import Change, after, without

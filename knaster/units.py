@@ -11,6 +11,8 @@ from functools import lru_cache
 
 Exact = int | Fraction
 MIB_PER_GIB = 1024
+MIB, GIB = 1 << 20, 1 << 30
+"""Bytes."""
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -26,6 +28,21 @@ def exact(number: int | float | Fraction) -> Exact:
 def mib(gib: int | float | Fraction) -> Exact:
     """GiB to MiB, exactly."""
     return exact(Fraction(exact(gib)) * MIB_PER_GIB)
+
+
+def gib(size: int) -> Exact:
+    """Bytes to GiB, exactly."""
+    return exact(Fraction(size, GIB))
+
+
+def hundredths(gib: Exact, *, up: bool = False) -> Exact:
+    """GiB in whole hundredths: a need is rounded up and room down, so that what does not fit never seems to."""
+    return exact(Fraction(-(-gib * 100 // 1) if up else gib * 100 // 1, 100))
+
+
+def show_hundredths(gib: Exact, *, up: bool = False) -> str:
+    """`hundredths` with both decimals: ``4.30``."""
+    return f"{float(hundredths(gib, up=up)):.2f}"
 
 
 def show(number: Exact | float, digits: int = 2) -> str:

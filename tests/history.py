@@ -29,23 +29,23 @@ class Commits:
         return self.add(self.inputs_of[-1], evaluate(self.inputs_of[-1], current).generated)
 
     def line(self, rev: str) -> Iterator[str]:
-        """As `knaster.in_force.History` says."""
+        """As `knaster.in_force.mainline.History` says."""
         return (self._sha(number) for number in range(self._number(rev), -1, -1))
 
     def inputs_key(self, sha: str) -> str:
-        """As `knaster.in_force.History` says."""
+        """As `knaster.in_force.mainline.History` says."""
         return repr(sorted(self.inputs(sha).items()))
 
     def inputs(self, sha: str) -> Files:
-        """As `knaster.in_force.History` says."""
+        """As `knaster.in_force.mainline.History` says."""
         return self.inputs_of[self._number(sha)]
 
     def generated(self, sha: str) -> Files:
-        """As `knaster.in_force.History` says."""
+        """As `knaster.in_force.mainline.History` says."""
         return self.generated_of[self._number(sha)]
 
     def manifests(self, rev: str) -> Iterator[tuple[str, str]]:
-        """As `knaster.in_force.History` says."""
+        """As `knaster.in_force.mainline.History` says."""
         for sha in self.line(rev):
             number = self._number(sha)
             text = self.generated_of[number].get("manifest.json")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from knaster.cluster import Cluster, Engine, Gpu, Node
-from knaster.fit.architecture import Architecture
-from knaster.fit.engines import Planning
-from knaster.fit.pools import Hardware, hardware
+from knaster.cluster.architecture import Architecture
+from knaster.fit.memory.serving import EngineName
 from knaster.fit.recognise import recognise
-from knaster.fit.serving import EngineName
 from knaster.guests import expand
+from knaster.model_plan.engines import Planning
+from knaster.model_plan.pools import Hardware, hardware
 from knaster.placement import plan as place
 from knaster.planned import Planned
 from knaster.weights import Published

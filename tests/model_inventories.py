@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knaster.fit.architecture import Architecture, TensorGroup
+from knaster.cluster.architecture import Architecture, TensorGroup
 
 
 def weight(name: str, *shape: int, layers: int = 0, dtype: str = "bf16") -> TensorGroup:

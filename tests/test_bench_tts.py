@@ -241,7 +241,7 @@ def test_what_the_user_says_counts(server: Scripted, fleet: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--model", "qwen3-tts-1.7b"), "did you mean qwen3-tts-1.7b-bf16?"),
+        (("--model", "qwen3-tts-1.7b"), 'did you mean "qwen3-tts-1.7b-bf16"?'),
         (("--model", "phi-4-q4_k_m"), "phi-4-q4_k_m is of kind llm"),
         (("--card", "pve44/7"), "pve44 has pve44/0, pve44/1"),
         (("--card", "pve44"), "pve44 has pve44/0, pve44/1"),

@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster import schema
+from knaster import names, schema
 from knaster.adapters import files as working
 from knaster.adapters import git
 from knaster.adapters.git import trees
-from knaster.checks import bounds, common, references
+from knaster.checks import bounds, references
 from knaster.cluster import Role
 from knaster.files import Refused
 from knaster.inventory import plan
 from knaster.placement import gpu_roles
 from knaster.placement.on_card import OnCard
+from knaster.placement.share_tree import MOST, concurrent_top
+from knaster.placement.share_tree import trees as share_trees
 from knaster.schema import errors, validator
 from knaster.schema.repeats import repeated
-from knaster.share_tree import MOST, concurrent_top
-from knaster.share_tree import trees as share_trees
 from knaster.slots.chains import LONGEST, expand_chain
 from knaster.slots.meeting import Seat, neighbours
 from tests.builders import catalog, cluster, gpu, node, role, roles, slot
@@ -89,10 +89,10 @@ class TestSharers:
     def test_every_role_is_in_one_tree(self, targets: dict[str, str]) -> None:
         some = roles(*(role(name, share_with=target if target != "x" else None) for name, target in targets.items()))
         found = share_trees(some)
-        assert sorted(name for names in found.values() for name in names) == sorted(targets)
-        for names in found.values():
-            for name in names:
-                assert targets[name] in names or targets[name] == "x" or targets[name] not in targets
+        assert sorted(name for members in found.values() for name in members) == sorted(targets)
+        for members in found.values():
+            for name in members:
+                assert targets[name] in members or targets[name] == "x" or targets[name] not in targets
 
 
 def test_roles_pinned_to_one_node_ask_each_kind_of_card_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ class TestNames:
     """Near misses."""
 
     def test_they_are_searched_for_the_first_hundred_mistakes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        searches = counted(monkeypatch, common, "get_close_matches")
+        searches = counted(monkeypatch, names, "nearest")
         some = roles(*(role(f"r{i}", share_with=f"rx{i}") for i in range(900)))
         found = list(references.share_targets(cluster(roles=some)))
         assert len(found) == 900
@@ -132,9 +132,9 @@ class TestNames:
         assert found[-1].hint == "known roles: r0, r1, r10, r100, r101, r102, r103, r104 and 892 more"
 
     def test_they_are_searched_among_few(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        letters = counted(monkeypatch, common, "_letters")
+        letters = counted(monkeypatch, names, "_letters")
         known = [f"n{number}" for number in range(100_000)]
-        assert common.Names(known, "nodes").suggestion("nx1") == 'did you mean "n1"?'
+        assert names.Names(known, "nodes").suggestion("nx1") == 'did you mean "n1"?'
         assert len(letters) <= 2001
 
 
@@ -155,7 +155,7 @@ class TestSchema:
         assert found.message == "roles: need at most 1000 keys, have 1001"
 
     def test_unknown_keys_are_told_to_200(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        searches = counted(monkeypatch, errors, "near")
+        searches = counted(monkeypatch, errors, "nearest")
         data = {"roles": {}, **{f"role{number}": 1 for number in range(5000)}}
         assert len(schema.check("roles", "f.yaml", data)) == 200
         assert len(searches) <= 400

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knaster import build, document
+from knaster import building, document
 from knaster.cluster import (
     Assumption,
     CardPolicy,
@@ -79,7 +79,7 @@ def parsed(path: str) -> dict[str, Any]:
 
 
 def test_a_node_with_the_fixed_keys_alone_has_the_defaults() -> None:
-    assert build.node(NODE, "inventory/n1.yaml") == Node(
+    assert building.node(NODE, "inventory/n1.yaml") == Node(
         name="n1",
         cpu=Cpu(None, None, None),
         memory_gb=None,
@@ -117,7 +117,7 @@ def test_a_node_with_everything() -> None:
         "state": "cordoned",
         "reason": "fan",
     }
-    assert build.node(data) == Node(
+    assert building.node(data) == Node(
         name="n1",
         cpu=Cpu("Xeon", 6, 12),
         memory_gb=32,
@@ -154,7 +154,7 @@ def test_cards_are_sorted_by_index_and_know_their_place_in_the_file() -> None:
         "disabled": True,
         "reason": "slow",
     }
-    assert build.node({**NODE, "gpus": [full, {"index": 1, "pci": None}]}).gpus == (
+    assert building.node({**NODE, "gpus": [full, {"index": 1, "pci": None}]}).gpus == (
         Gpu(index=1, position=1),
         Gpu(
             index=3,
@@ -176,7 +176,7 @@ def test_cards_are_sorted_by_index_and_know_their_place_in_the_file() -> None:
 
 
 def test_an_engine_and_a_model_have_the_defaults() -> None:
-    built = build.catalog(
+    built = building.catalog(
         {"engines": {"e": {}}, "models": {"m": {"kind": "llm", "vram_gb": 4.5, "engines": ["z", "e"]}}}
     )
     assert built.engines == {"e": Engine("e", min_cc=0, max_cc=None, os=("linux",), gpu="required", port=None)}
@@ -192,7 +192,7 @@ def test_estimated_and_measured_figures_become_one_sorted_tuple() -> None:
         {"metric": "power", "value": 99, "unit": "W", "date": "2026-11-29", "source": "bench"},
     ]
     model = {"kind": "llm", "vram_gb": 4, "engines": ["e"], "estimated": estimated, "measured": measured}
-    assert build.catalog({"engines": {}, "models": {"m": model}}).models["m"].figures == (
+    assert building.catalog({"engines": {}, "models": {"m": model}}).models["m"].figures == (
         Figure("power", 120, "W", "estimated", card="Quadro M4000"),
         Figure("power", 99, "W", "measured", date="2026-11-29", source="bench"),
         Figure("rate", 20.5, "token/s", "measured", node="n1", engine="b1", date="2026-11-29"),
@@ -200,7 +200,7 @@ def test_estimated_and_measured_figures_become_one_sorted_tuple() -> None:
 
 
 def test_a_role_has_the_defaults_of_the_design() -> None:
-    assert build.roles({"roles": {"r": ROLE}})["r"] == Role(
+    assert building.roles({"roles": {"r": ROLE}})["r"] == Role(
         name="r",
         needs=Needs("vllm", min_vram_gb=0, min_cc=0, max_cc=None, gpu=True, min_memory_gb=0),
         kinds=("llm",),
@@ -221,18 +221,18 @@ def test_a_role_has_the_defaults_of_the_design() -> None:
 
 def test_slots_are_a_set_of_names_or_mappings_and_fallback_is_a_sequence() -> None:
     slots = [{"name": "b", "port": 8081, "fallback": ["z", "a"], "model": "m"}, "a"]
-    built = build.roles({"roles": {"r": {**ROLE, "slots": slots}}})["r"].slots
+    built = building.roles({"roles": {"r": {**ROLE, "slots": slots}}})["r"].slots
     assert built == (Slot("a"), Slot("b", 8081, ("z", "a"), "m"))
     assert [slot.position for slot in built] == [1, 0]
 
 
 def test_vram_shares() -> None:
     role = {**ROLE, "vram_share": {"alone": 1, "shared": 0.55}}
-    assert build.roles({"roles": {"r": role}})["r"].vram_share == VramShare(1, 0.55)
+    assert building.roles({"roles": {"r": role}})["r"].vram_share == VramShare(1, 0.55)
 
 
 def test_a_platform_with_its_network_alone() -> None:
-    built = build.platform({"network": NETWORK})
+    built = building.platform({"network": NETWORK})
     assert built.network == Network("10.0.0.0/8", "10.0.0.1", "vmbr0", "10.0.1.0", "10.0.1.9", ())
     assert built.gpu_vm is None
     assert (built.host_reserve_gb, built.vram_reserve_gb, built.retire, built.assumptions) == (0, {}, (), ())
@@ -241,7 +241,7 @@ def test_a_platform_with_its_network_alone() -> None:
 
 def test_a_platform_with_everything() -> None:
     jobs = [{"target": "n3"}, {"target": "n2", "schedule": "*/30"}]
-    built = build.platform(
+    built = building.platform(
         {
             "network": {**NETWORK, "dns": ["10.0.0.9", "10.0.0.2"]},
             "host_reserve_gb": 4,
@@ -305,9 +305,9 @@ def test_a_platform_with_everything() -> None:
 
 
 def test_whole_numbers_written_with_a_point_are_whole_in_the_cluster() -> None:
-    node = build.node({**NODE, "cpu": {"cores": 6.0}, "gpus": [{"index": 0.0, "memory_mib": 8192.0}]})
-    role = build.roles({"roles": {"r": {**ROLE, "priority": 5.0, "count": 2.0}}})["r"]
-    guest = build.platform({"network": NETWORK, "guests": {"g": {**LXC, "vmid": 101.0}}}).guests["g"]
+    node = building.node({**NODE, "cpu": {"cores": 6.0}, "gpus": [{"index": 0.0, "memory_mib": 8192.0}]})
+    role = building.roles({"roles": {"r": {**ROLE, "priority": 5.0, "count": 2.0}}})["r"]
+    guest = building.platform({"network": NETWORK, "guests": {"g": {**LXC, "vmid": 101.0}}}).guests["g"]
     numbers = (node.cpu.cores, node.gpus[0].index, node.gpus[0].memory_mib, role.priority, role.count, guest.vmid)
     assert numbers == (6, 0, 8192, 5, 2, 101)
     assert {type(number) for number in numbers} == {int}
@@ -338,13 +338,13 @@ def without_positions(node: Node) -> Node:
 @given(seed=st.integers(0, 2**32))
 def test_the_order_of_a_node_file_never_shows(path: str, seed: int) -> None:
     data = parsed(f"inventory/{path}")
-    again = build.node(shuffled(data, Random(seed)), path)
-    assert without_positions(again) == without_positions(build.node(data, path))
+    again = building.node(shuffled(data, Random(seed)), path)
+    assert without_positions(again) == without_positions(building.node(data, path))
 
 
 @given(seed=st.integers(0, 2**32))
 def test_the_order_of_a_catalog_file_never_shows(seed: int) -> None:
-    for name, make in (("models", build.catalog), ("roles", build.roles), ("platform", build.platform)):
+    for name, make in (("models", building.catalog), ("roles", building.roles), ("platform", building.platform)):
         data = parsed(f"catalog/{name}.yaml")
         built: Any = make(data)
         again: Any = make(shuffled(data, Random(seed)))

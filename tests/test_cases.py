@@ -15,7 +15,7 @@ import pytest
 from knaster.adapters import files
 from knaster.codes import CODES
 from knaster.diagnostics import Diagnostic
-from knaster.landed import recorded_placement
+from knaster.in_force.landed import recorded_placement
 from knaster.pipeline import evaluate
 
 CASES = Path(__file__).parent / "cases"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from knaster.checks import platform_references, references
-from knaster.checks.common import Names
 from knaster.cluster import Cluster, External, Platform, Replication, VmOverride, Worker
+from knaster.names import Names
 from tests.builders import catalog, cluster, engine, gpu, gpu_vm, lxc, model, node, platform, policy, role, roles, slot
 from tests.checking import only, p2000, proxmox, route
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knaster.cards.drivers import generation, serves
 from knaster.checks import drivers as rules
 from knaster.cluster import Driver, Gpu, VmOverride
-from knaster.drivers import generation, serves
 from knaster.guests import expand
 from tests.builders import cluster, gpu, gpu_vm, node, pci, platform
 from tests.checking import Said, of_guests, only, p2000, proxmox, route, said

@@ -7,8 +7,8 @@ from math import prod
 
 import pytest
 
-from knaster.fit.architecture import Architecture, CannotTell, LayerCache
-from knaster.fit.memory import Need, Serving, need
+from knaster.cluster.architecture import Architecture, CannotTell, LayerCache
+from knaster.fit.memory.need import Need, Serving, need
 from knaster.fit.recognise import recognise
 from knaster.fit.recognition.names import place
 from knaster.fit.recognition.packing import Packing, weights

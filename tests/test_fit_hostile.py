@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.memory import Need, Serving, need
+from knaster.cluster.architecture import Architecture, CannotTell
+from knaster.fit.memory.need import Need, Serving, need
 from knaster.fit.recognise import recognise
 from knaster.fit.recognition.families import FAMILIES
 from knaster.weights import GgufFile, Published, Tensor

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.caches import block_tokens
-from knaster.fit.llamacpp import owners
-from knaster.fit.memory import Need, Serving, need
-from knaster.fit.quantise import weight_bytes_gguf
-from knaster.fit.vllm import in_flight
+from knaster.cluster.architecture import Architecture, CannotTell
+from knaster.fit.memory.caches import block_tokens
+from knaster.fit.memory.llamacpp import owners
+from knaster.fit.memory.need import Need, Serving, need
+from knaster.fit.memory.quantise import weight_bytes_gguf
+from knaster.fit.memory.vllm import in_flight
 from tests.model_truth import GEMMA3_27B, LLAMA_8B, NEMOTRON, TRUTH, XLM_ROBERTA, gemma4, qwen3
 from tests.test_fit_recognise import architecture
 

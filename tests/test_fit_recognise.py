@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knaster.fit.architecture import Architecture, CannotTell
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.fit.recognise import recognise
 from knaster.weights import Published
 from tests.model_truth import GRANITE_4_MICRO, TRUTH, XLM_ROBERTA, Truth, gemma4, qwen3

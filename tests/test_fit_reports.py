@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.layer_split import layer_counts
-from knaster.fit.memory import Serving, need
+from knaster.cluster.architecture import Architecture, CannotTell
+from knaster.fit.memory.layer_split import layer_counts
+from knaster.fit.memory.need import Serving, need
 from knaster.fit.recognise import recognise
 from knaster.weights import GgufFile, Published, Tensor
 from tests.model_truth import GEMMA3_27B, GRANITE_4_MICRO, LLAMA_8B, TRUTH, XLM_ROBERTA, llama, qwen3_5

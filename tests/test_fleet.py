@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from knaster import build, document, schema
+from knaster import building, document, schema
 from knaster.cluster import Catalog, Gpu, Node, Pci, Platform, Role
 from knaster.guests import expand
 from knaster.placement import plan
@@ -33,19 +33,19 @@ def data(path: str) -> Mapping[str, Any]:
 @cache
 def nodes() -> dict[str, Node]:
     paths = sorted(f"inventory/{path.name}" for path in ROOT.glob("inventory/*.yaml"))
-    return {Path(path).stem: build.node(data(path), path) for path in paths}
+    return {Path(path).stem: building.node(data(path), path) for path in paths}
 
 
 def catalog() -> Catalog:
-    return build.catalog(data("catalog/models.yaml"))
+    return building.catalog(data("catalog/models.yaml"))
 
 
 def roles() -> dict[str, Role]:
-    return build.roles(data("catalog/roles.yaml"))
+    return building.roles(data("catalog/roles.yaml"))
 
 
 def platform() -> Platform:
-    return build.platform(data("catalog/platform.yaml"))
+    return building.platform(data("catalog/platform.yaml"))
 
 
 def placement(fleet: Mapping[str, Node] | None = None) -> PlacementPlan:

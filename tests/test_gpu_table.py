@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knaster.inventory.gpu_table import compute_cap_of, describe, lookup, nominal_gb, table
-from knaster.inventory.pci_ids import name_of, split
+from knaster.cards.pci_ids import name_of, split
+from knaster.cards.table import compute_cap_of, describe, lookup, nominal_gb, table
 
 CARDS = """
 13f1 8 5.2 | 1c30 5 6.1 | 1b38 24 6.1 | 1bb3 8 6.1 | 15f8 16 6.0 | 102d 12 3.7

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from knaster.cli import main
 from knaster.files import Entry, Refused
-from knaster.landed import recorded_placement
+from knaster.in_force.landed import recorded_placement
 from knaster.pipeline import evaluate
 from knaster.reports import json as json_report
 from knaster.reports import markdown, text, validation

@@ -9,8 +9,8 @@ import pytest
 from knaster import renderers
 from knaster.diagnostics import WorldError
 from knaster.files import Files
-from knaster.in_force import Mainline
-from knaster.loader import load
+from knaster.in_force.mainline import Mainline
+from knaster.loader.loading import load
 from knaster.pipeline import evaluate
 from knaster.placement.result import PlacementPlan
 from tests.history import Commits

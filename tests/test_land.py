@@ -213,7 +213,7 @@ def test_verify_finds_a_placement_moved_by_hand_to_another_tie(tmp_path: Path) -
     remote, work = cloned(tmp_path, {**files(), "inventory/pve46.yaml": PVE44.replace("pve44", "pve46")})
     assert land(work) == 0
     work.git("pull", "-q", "origin", "main")
-    from knaster.landed import recorded_placement
+    from knaster.in_force.landed import recorded_placement
 
     text = work.git("show", "main:generated/placement.yaml") + "\n"
     tie = text.replace("gpu-pve44", "gpu-pve46").replace(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from knaster.diagnostics import Severity
 from knaster.files import Entry, Refused
-from knaster.loader import load
+from knaster.loader.loading import load
 from knaster.pipeline import evaluate
 from tests.repo import MODELS, PC5, PVE44, ROLES, files
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.advice import Question, changes
-from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask
-from knaster.fit.candidates import Model, Outcome, plan
-from knaster.fit.engines import DEFAULT, PRECISIONS
+from knaster.cluster.architecture import Architecture
 from knaster.fit.fits import Device, fits
-from knaster.fit.pools import MIB, Hardware
+from knaster.model_plan.advice import Question, changes
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import Model, Outcome, plan
+from knaster.model_plan.engines import DEFAULT, PRECISIONS
+from knaster.model_plan.pools import Hardware
+from knaster.units import GIB, MIB
 from tests.builders import model as catalog_model
 from tests.builders import node, role, roles
 from tests.model_fleets import (

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from knaster.cluster import Engine
-from knaster.fit.engines import (
+from knaster.fit.memory.mixes import MIXES
+from knaster.model_plan.engines import (
     DEFAULT,
     PRECISIONS,
     Planning,
@@ -20,8 +21,8 @@ from knaster.fit.engines import (
     refused_on,
     utilization,
 )
-from knaster.fit.pools import MIB, CardClass
-from knaster.fit.quantise import GGUF_PRECISIONS
+from knaster.model_plan.pools import CardClass
+from knaster.units import MIB
 from tests.model_fleets import ENGINES, LLAMACPP, QWEN3_14B, VLLM, model
 
 LLAMA, V = ENGINES["llamacpp"], ENGINES["vllm"]
@@ -43,7 +44,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
 
 def test_every_gguf_precision_that_can_be_asked_for_can_be_computed() -> None:
     gguf = {name for name in PRECISIONS if name not in ("fp8", "int8", "nvfp4", "awq", "gptq", "int4")}
-    assert gguf == set(GGUF_PRECISIONS)
+    assert gguf == set(MIXES)
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp8", "f16", "awq", "gptq", "mxfp4", "int8", "int4", "nvfp4"])

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from knaster import schema
 from knaster.cluster import Engine
+from knaster.cluster.architecture import Architecture
 from knaster.document import parse
-from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import Ask
-from knaster.fit.candidates import Model, Row, plan
-from knaster.fit.catalog_edit import added, lines
-from knaster.fit.engines import Planning
-from knaster.fit.entry import Entry, Source, entry, entry_name, timeout, to_be_made, weights_file
-from knaster.fit.pools import Hardware
-from knaster.fit.serves import Purpose, purpose
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import Model, Row, plan
+from knaster.model_plan.catalog_edit import added, lines
+from knaster.model_plan.engines import Planning
+from knaster.model_plan.entry import Entry, Source, entry, entry_name, timeout, to_be_made, weights_file
+from knaster.model_plan.pools import Hardware
+from knaster.model_plan.purpose import Purpose, purpose
 from knaster.weights import GgufFile, Published
 from tests.builders import node
 from tests.model_fleets import (

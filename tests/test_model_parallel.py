@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from knaster.fit.architecture import Architecture
+from knaster.cluster.architecture import Architecture
+from knaster.fit.memory.tensor_parallel import indivisible
 from knaster.fit.recognise import recognise
-from knaster.fit.tensor_parallel import indivisible
 from knaster.weights import Published
 from tests.model_fleets import QWEN3_14B, model
 from tests.model_truth import TRUTH

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from knaster.fit.architecture import CannotTell
-from knaster.fit.candidates import Model
-from knaster.fit.engines import KV_PRECISIONS
-from knaster.fit.planning import cache_warnings, model_of
+from knaster.cluster.architecture import CannotTell
+from knaster.model_plan.candidates import Model
+from knaster.model_plan.engines import KV_PRECISIONS
+from knaster.model_plan.question import cache_warnings, model_of
 from knaster.weights import GgufFile, Published, Tensor
 
 

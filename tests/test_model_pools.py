@@ -6,7 +6,8 @@ import pytest
 
 from knaster.cluster import Gpu
 from knaster.fit.fits import card_device
-from knaster.fit.pools import MIB, LeftOut, class_name, hardware
+from knaster.model_plan.pools import LeftOut, class_name, hardware
+from knaster.units import MIB
 from tests.builders import gpu, lxc, node, pci, platform, policy, role, roles
 from tests.model_fleets import LLAMACPP, ada, cards, fleet, four, h100, m4000, p2000, planned
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from knaster.cluster import Gpu
-from knaster.fit.advice import Question, changes
-from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask
-from knaster.fit.candidates import Model, Outcome, plan
-from knaster.fit.engines import DEFAULT
-from knaster.fit.pools import Hardware
+from knaster.cluster.architecture import Architecture
+from knaster.model_plan.advice import Question, changes
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import Model, Outcome, plan
+from knaster.model_plan.engines import DEFAULT
+from knaster.model_plan.pools import Hardware
+from knaster.units import GIB
 from tests.builders import gpu, node, platform
 from tests.model_fleets import BGE_M3, ENGINES, LLAMA_70B, cards, fleet, model, p2000
 from tests.model_truth import TRUTH

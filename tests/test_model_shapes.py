@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.pools import PoolCard
-from knaster.fit.shapes import MOST_CARDS, Shape, apart, like, spanning, unlike
+from knaster.model_plan.pools import PoolCard
+from knaster.model_plan.shapes import MOST_CARDS, Shape, apart, like, spanning, unlike
 from tests.builders import gpu, node
 from tests.model_fleets import ada, cards, fleet, h100, m4000, p2000
 

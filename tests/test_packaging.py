@@ -78,7 +78,7 @@ def below(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_wheel_holds_the_data_that_collect_reads(unpacked: Path) -> None:
-    own = ["py.typed", "inventory/gpus.csv", "inventory/scripts/linux.sh", "inventory/scripts/windows.ps1"]
+    own = ["py.typed", "cards/gpus.csv", "inventory/scripts/linux.sh", "inventory/scripts/windows.ps1"]
     own += [f"reports/comment/{path.name}" for path in (ROOT / "knaster/reports/comment").glob("*.j2")]
     page = ROOT / "knaster/reports/page"
     own += [f"reports/page/{path.name}" for pattern in ("*.j2", "*.css", "*.js") for path in page.glob(pattern)]

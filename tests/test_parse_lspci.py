@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knaster.inventory.gpu_table import Known, describe
+from knaster.cards.table import Known, describe
 from knaster.inventory.parsers.lspci import PciDevice, gpus, parse
 from tests.captured import assert_sound, capture, captures, mutated
 

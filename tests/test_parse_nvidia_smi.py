@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from knaster.inventory.gpu_table import nominal_gb
+from knaster.cards.table import nominal_gb
 from knaster.inventory.parsers.nvidia_smi import SmiGpu, query
 from knaster.inventory.reading import Reading
 from tests.captured import assert_sound, capture, captures, mutated

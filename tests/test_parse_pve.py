@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knaster.cards.table import describe
 from knaster.cluster import Disk
-from knaster.inventory.gpu_table import describe
 from knaster.inventory.parsers.lspci import gpus
 from knaster.inventory.parsers.pve import PveStatus, disks, hardware_pci, node_status
 from tests.captured import assert_count, assert_sound, capture, hostile, mutated, shapes

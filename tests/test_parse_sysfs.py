@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knaster.inventory.gpu_table import describe
+from knaster.cards.table import describe
 from knaster.inventory.parsers.lspci import PciDevice, gpus
 from knaster.inventory.parsers.sysfs import groups, parse, vram_mib
 from tests.captured import assert_sound, capture, captures, mutated

@@ -14,7 +14,7 @@ from knaster.checks.guest_list import vanished
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.document.locating import locate
 from knaster.files import Entry
-from knaster.landed import recorded_placement
+from knaster.in_force.landed import recorded_placement
 from knaster.pipeline import arranged, evaluate
 from knaster.placement.result import PlacementPlan
 from tests.repo import PVE44, ROLES, files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from knaster.document import parse
-from knaster.inventory.profile_sheet import comments
+from knaster.editing.sheet import comments
 from knaster.inventory.profile_text import Facts
 from knaster.schema import check
 from tests.profile_facts import P2000, card, facts, pci, said_by, updated

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knaster.document import parse
-from knaster.inventory.profile_sheet import comments
+from knaster.editing.sheet import comments
 from knaster.inventory.profile_text import Updated, drift, update
 from knaster.schema import check
 from tests.profile_facts import said_by

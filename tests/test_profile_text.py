@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from knaster.document import parse
-from knaster.inventory.profile_sheet import comments
+from knaster.editing.sheet import comments
 from knaster.inventory.profile_text import update
 from tests.profile_facts import M4000, P2000, UUID_A, UUID_B, card, facts, pci, said_by, updated
 
@@ -226,3 +226,11 @@ def test_every_text_survives(word: str) -> None:
         assert [gpu["name"] for gpu in document.data["gpus"]] == [word]
         assert [gpu["driver"] for gpu in document.data["gpus"]] == [word]
         assert [disk["name"] for disk in document.data["disks"]] == [word]
+
+
+def test_an_empty_profile_in_braces_is_filled_where_it_stands() -> None:
+    reading = update("{} # mine\n", {"name": "n1", "memory_gb": 1})
+    assert reading.value is not None
+    said = said_by(reading.value.text)
+    assert (said["name"], said["memory_gb"]) == ("n1", 1)
+    assert reading.value.text.endswith("} # mine\n")

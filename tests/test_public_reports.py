@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from knaster.cards.table import nominal_gb
 from knaster.cli import main
 from knaster.inventory.assemble import profile
 from knaster.inventory.capture import Section, render
-from knaster.inventory.gpu_table import nominal_gb
 from knaster.inventory.parsers import amd, lscpu, nvidia_smi
 from tests.stubs import linux
 

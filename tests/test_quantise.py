@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.quantise import GGUF_PRECISIONS, Stored, weight_bytes_gguf
+from knaster.cluster.architecture import Architecture, CannotTell
+from knaster.fit.memory.mixes import MIXES
+from knaster.fit.memory.quantise import Stored, weight_bytes_gguf
 from tests.model_inventories import llama, weight
 
 LLAMA_8B = llama(32, 4096, 32, 8, 128, 14336, 128256, tied=False)
@@ -124,7 +125,7 @@ def test_mxfp4_is_for_experts() -> None:
 def test_experts_that_are_published_in_mxfp4_stay_so() -> None:
     published = weight("blk.{}.ffn_up_exps.weight", 4, 64, 32, layers=1, dtype="mxfp4")
     model = replace(LLAMA_8B, experts=4, tensors=(published,), stored="mxfp4")
-    for precision in GGUF_PRECISIONS:
+    for precision in MIXES:
         assert [(s.dtype, s.size) for s in stored(model, precision)] == [("mxfp4", 4 * 64 * 17)]
 
 
@@ -167,6 +168,6 @@ def test_every_tensor_gets_a_type_and_fewer_bits_never_weigh_more(
     model = replace(llama(layers, hidden, heads, heads, 64, 2 * hidden, 320, tied=tied), experts=experts)
     sizes = [total(model, precision) for precision in ("f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k_m")]
     assert sizes == sorted(sizes, reverse=True)
-    for precision in GGUF_PRECISIONS:
+    for precision in MIXES:
         if precision != "mxfp4" or experts:
             assert len(stored(model, precision)) == sum(group.count for group in model.tensors)

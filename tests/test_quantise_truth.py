@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from knaster.fit.architecture import Architecture
-from knaster.fit.quantise import weight_bytes_gguf
+from knaster.cluster.architecture import Architecture
+from knaster.fit.memory.quantise import weight_bytes_gguf
 from knaster.fit.recognise import recognise
 from knaster.weights import Published
 from tests.model_truth import TRUTH, XLM_ROBERTA

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from knaster.card_types import engines, policies
+from knaster.cards.types import engines, policies
 from knaster.checks.readmission import benchmarks
 from knaster.cluster import CardPolicy, Catalog, Cluster, Engine, Figure, Gpu, Model, Pci, Platform
 from tests.builders import gpu, node, platform

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from knaster.bench.entries import rounded
 from knaster.bench.record import Measurement, Recorded, record
 from knaster.document import parse, spans
+from knaster.editing.sheet import comments
 from knaster.files import Files, Refused
-from knaster.inventory.profile_sheet import comments
-from knaster.loader import load
+from knaster.loader.loading import load
 from tests.repo import files
 
 MODELS = "catalog/models.yaml"

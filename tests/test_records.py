@@ -14,14 +14,14 @@ from knaster import document, schema
 from knaster.adapters import files as adapter
 from knaster.changes.inputs import input_changes
 from knaster.cluster import Engine, Model
+from knaster.cluster.architecture import Architecture, LayerCache, TensorGroup
 from knaster.diagnostics import Severity
 from knaster.files import Entry
-from knaster.fit.architecture import Architecture, LayerCache, TensorGroup
-from knaster.fit.memory import Serving, need
-from knaster.fit.recorded import recorded_need
+from knaster.fit.memory.need import Serving, need
+from knaster.fit.memory.serving import Need
 from knaster.fit.records import architecture, problems, record, record_file, record_name, record_text
-from knaster.fit.serving import Need
-from knaster.loader import load
+from knaster.loader.loading import load
+from knaster.model_plan.recorded import recorded_need
 from knaster.pipeline import evaluate
 from tests.model_inventories import llama
 from tests.test_quantise_truth import architecture as published_architecture

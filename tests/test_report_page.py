@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -107,7 +109,7 @@ def test_the_numbers_are_those_of_this_repositorys_fleet() -> None:
         "0/1 GPUs of gpu-flex fit: 1 on windows (pytorch runs on linux)",
         "tts-de-hq falls back to tts-de",
         "Back only after a llama-bench run with a power reading, and then for llama.cpp alone.",
-        "Run llama-bench on a Quadro M4000 with a power reading",
+        "a Quadro M4000 needs a benchmark with a power reading; no llama-bench run is on record.",
         "≈ estimated Quadro M4000, llamacpp",
     ):
         assert told in found.said, told
@@ -275,12 +277,17 @@ M4000 = gpu(0, 8, 5.2, name="Quadro M4000", disabled=True, reason="slow", pci=pc
 @pytest.mark.parametrize(
     ("taken", "first"),
     [
-        ("estimated", "Run llama-bench on a card with a power reading"),
+        (
+            "estimated",
+            "On its machine run knaster bench llm m --card pve1/0 --file m.gguf: a card needs a benchmark with a "
+            "power reading; no llama-bench run is on record.",
+        ),
         ("measured", "A benchmark with a power reading is on record for card: its card policy is met."),
     ],
 )
-def test_what_brings_a_card_back_depends_on_the_records(taken: str, first: str) -> None:
-    power = Figure("power", 110, "W", taken, card="Quadro M4000", engine="llamacpp")  # type: ignore[arg-type]
+def test_what_brings_a_card_back_depends_on_the_records(taken: Literal["estimated", "measured"], first: str) -> None:
+    run = Figure("power", 110, "W", taken, card="Quadro M4000", engine="llamacpp")
+    power = replace(run, source="llama-bench 7000", date="2026-11-29")
     card = policy("10de:13f1", "llamacpp", requires="benchmark", name="card")
     whole = cluster(
         node("pve1", M4000, state="down"),

@@ -16,7 +16,7 @@ import jsonschema_rs
 import pytest
 
 from knaster import schema
-from knaster.loader import ORDERED
+from knaster.loader.loading import ORDERED
 
 FOLDER = Path(__file__).parent.parent / "schemas"
 KINDS = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from knaster.adapters.files import FILE, FOLDER, MIB, kind_of, load
+from knaster.adapters.files import FILE, FOLDER, kind_of, load
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
+from knaster.units import MIB
 
 System = Literal["linux", "proxmox", "windows"]
 CAPTURE_BOUND = 16 * MIB

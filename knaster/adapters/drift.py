@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from shlex import quote
 from typing import Any
 
+from knaster import foreign_json
 from knaster.adapters.files import FILE, FOLDER
 from knaster.diagnostics import Diagnostic, Place
 
@@ -143,11 +144,7 @@ def _by_hand(path: str, needed: bytes, data: bytes, record: Mapping[str, Any] | 
 
 def _parsed(manifest: bytes | None) -> Mapping[str, Any] | None:
     """A manifest's content; None for bytes that are none: the folder may hold anything at all."""
-    try:
-        content = json.loads(manifest or b"")
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
+    return foreign_json.mapping(manifest or b"")
 
 
 def _laid_out(record: Mapping[str, Any]) -> bytes | None:

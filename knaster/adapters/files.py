@@ -12,8 +12,8 @@ from pathlib import Path
 
 from knaster.diagnostics import WorldError
 from knaster.files import Entry, Refused
+from knaster.units import MIB
 
-MIB = 1024 * 1024
 INPUT_BOUND = 2 * MIB
 GENERATED_BOUND = 64 * MIB
 INPUTS_BOUND = 64 * MIB

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from knaster.units import MIB
 from knaster.version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Limits:
     connect: float = 5.0
     read: float = 20.0
     whole: float = 60.0
-    size: int = 64 * 1024 * 1024
+    size: int = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)

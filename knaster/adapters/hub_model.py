@@ -6,7 +6,6 @@ Source of the addresses: https://huggingface.co/docs/hub/api (``/api/models/REPO
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,14 +13,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from knaster import foreign_json
 from knaster.adapters.hub_errors import Denied
 from knaster.adapters.huggingface import Hub
 from knaster.adapters.model_files import LocalModel, folder
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
-LISTING_BOUND = 32 * 1024 * 1024
+LISTING_BOUND = 32 * MIB
 FILES_BOUND = 50_000
-READ_BOUND = 128 * 1024 * 1024
+READ_BOUND = 128 * MIB
 """Bytes of one read. No header is nearly as large; what a file claims never asks for more."""
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
@@ -83,12 +84,8 @@ def model(hub: Hub, name: str, revision: str | None = None) -> HubModel | LocalM
 
 
 def _listing(body: bytes, name: str, hub: Hub) -> tuple[str, Files]:
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        data = None
-    commit = data.get("sha") if isinstance(data, dict) else None
-    siblings = data.get("siblings") if isinstance(data, dict) else None
+    data = foreign_json.mapping(body) or {}
+    commit, siblings = data.get("sha"), data.get("siblings")
     if not isinstance(commit, str) or not _COMMIT.match(commit) or not isinstance(siblings, list):
         raise WorldError(f"{hub.host} does not answer as a hub does about {name}", "see that HF_ENDPOINT names a hub")
     if len(siblings) > FILES_BOUND:

@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from knaster.adapters.hub_errors import Denied, failure, retried, seconds, unreachable
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 from knaster.version import __version__
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ DEADLINE = 60.0
 """Seconds for one answer as a whole: a server that sends a byte a second never trips a time-out between two of them."""
 _REDIRECTS = 5
 _TIMEOUT = 20.0
-_REFUSES_RANGES = 8 * 1024 * 1024
+_REFUSES_RANGES = 8 * MIB
 """Bytes that are read and thrown away at most where a server ignores what range is asked for."""
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from knaster.adapters.files import MIB
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 OUTPUT_BOUND = 16 * MIB
 EVERY = 1.0

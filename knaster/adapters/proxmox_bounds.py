@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knaster.adapters.files import MIB
+from knaster.units import MIB
 
 ANSWER_BOUND = 4 * MIB
 """A node with two thousand PCI functions answers with one."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from knaster.adapters import scratch
-from knaster.adapters.files import MIB
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 OUTPUT_BOUND = 16 * MIB
 SECONDS = 300.0

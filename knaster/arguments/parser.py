@@ -73,12 +73,11 @@ def _near(message: str, options: Iterable[str]) -> str | None:
     unknown = re.search(r"unrecognized arguments: (--[^\s=]+)", message)
     if not found and not unknown:
         return None
-    from difflib import get_close_matches
+    from knaster.names import nearest
 
     if not found:
-        near = get_close_matches(unknown.group(1) if unknown else "", sorted(options), n=1)
-        return near[0] if near else None
+        return nearest(unknown.group(1) if unknown else "", sorted(options))
     choices = re.findall(r"[\w-]+", found.group(2))
     whole = {name: command for name, command in _PARTS.items() if command.partition(" ")[0] in choices}
-    near = get_close_matches(found.group(1), [*choices, *whole], n=1)
-    return whole.get(near[0], near[0]) if near else None
+    near = nearest(found.group(1), [*choices, *whole])
+    return whole.get(near, near) if near else None

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from knaster import foreign_json
+
 _TITLE = re.compile(r"(?is)<title[^>]{0,200}>(.{1,200}?)</title>")
 _HINTS = {
     400: "see that it knows this model, voice and format",
@@ -26,7 +28,7 @@ def wrong(status: int, reason: str, content_type: str, body: bytes) -> str | Non
     """
     success = 200 <= status < 300
     head = f"it answers {status} {reason}".rstrip()
-    data = _json(body) if not success or _kind(content_type).endswith("json") else None
+    data = foreign_json.value(body) if not success or _kind(content_type).endswith("json") else None
     told = said(data, bare=not success)
     if told is not None:
         return f"{head}: {told}"
@@ -88,13 +90,6 @@ def _short(value: Any) -> str:
 
 def _kind(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _title(body: bytes) -> str:

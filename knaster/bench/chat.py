@@ -7,12 +7,12 @@ seconds from the first request's start to the last one's end.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from knaster import foreign_json
 from knaster.bench.answers import said
 from knaster.bench.events import events
 from knaster.bench.speech import Failure
@@ -132,10 +132,7 @@ def completion(body: bytes, arrivals: Sequence[tuple[int, float]], started: floa
 
 
 def _parsed(text: str, *, is_error: bool) -> Mapping[str, Any]:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
+    data = foreign_json.value(text)
     told = said(data, bare=is_error)
     if told is not None or is_error:
         raise NoTokensError(f"an error in the middle of the stream: {told or text}")

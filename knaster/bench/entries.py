@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knaster.card_types import slug
+from knaster.cards.types import slug
 from knaster.cluster import Number
 
 _DIGITS = 5

@@ -10,12 +10,12 @@ from knaster.bench.entries import Measurement
 from knaster.bench.llama_rows import Row, Run
 from knaster.bench.power import Power, Sample, mean
 from knaster.bench.stats import reached
-from knaster.card_types import names, slug
+from knaster.cards.benchmarks import ENGINE, PROGRAM
+from knaster.cards.table import lookup
+from knaster.cards.types import names, slug
 from knaster.cluster import Cluster, Gpu
 from knaster.diagnostics import Diagnostic, Severity
-from knaster.inventory.gpu_table import lookup
 
-ENGINE, PROGRAM = "llamacpp", "llama-bench"
 PROMPT, GENERATED = 512, 128
 """Tokens of the tests that are run: llama-bench's own defaults (github.com/ggml-org/llama.cpp, tools/llama-bench)."""
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from knaster.bench.llama import Card
-from knaster.card_types import slug
+from knaster.cards.types import slug
 
 QUERY = ("--query-gpu=index,uuid,name", "--format=csv,noheader")
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knaster.bench.entries import Measurement, about, entry, wins
-from knaster.bench.rewriting import Changes, rewrite
-from knaster.checks.common import Names
 from knaster.cluster import MODELS_FILE, history_file
 from knaster.diagnostics import Diagnostic, Place, Route, has_errors
 from knaster.document import parse
 from knaster.document.locating import locate
+from knaster.editing.list_entries import Changes, rewrite
+from knaster.editing.sheet import comments
+from knaster.editing.style import scalar
 from knaster.files import Files, Refused
-from knaster.inventory.profile_sheet import comments
-from knaster.inventory.profile_style import scalar
+from knaster.names import Names
 from knaster.schema import Kind, check
 
 __all__ = ["Measurement", "Recorded", "record"]

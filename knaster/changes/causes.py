@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from knaster.changes.scene import Scene, Side
 from knaster.changes.shifts import Shift
-from knaster.changes.taking import spot
 from knaster.changes.words import spot_of
+from knaster.names import spot
 from knaster.placement.explain import Line
 from knaster.placement.result import Assignment
 from knaster.placement.standing import Standing

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+from knaster.names import spot
 from knaster.planned import Planned
 
 
@@ -54,7 +55,7 @@ def _held(planned: Planned) -> Iterator[Claim]:
         role = roles.get(one.role)
         takes_turns = role is not None and role.share_with is not None and role.share_mode == "alternating"
         if one.gpu_index is not None and not takes_turns:
-            yield Claim("card", f"{one.node}/{one.gpu_index}", one.role)
+            yield Claim("card", spot(one.node, one.gpu_index), one.role)
     for guest in planned.guests:
         if guest.vmid is not None:
             yield Claim("VM id", str(guest.vmid), guest.name)

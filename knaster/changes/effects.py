@@ -13,9 +13,8 @@ from typing import Any
 
 from knaster import provider
 from knaster.changes.result import Effect, Field
-from knaster.changes.words import changed, value
+from knaster.changes.words import changed, gib, value
 from knaster.provider import Kind
-from knaster.units import show
 
 _DOES: Mapping[provider.Does, Effect] = {
     "replace": Effect.REPLACE,
@@ -97,7 +96,7 @@ def _ends(key: str, field: Field) -> str:
     """Both values."""
     match key:
         case "memory_mib":
-            return f"{_gib(field.before)} → {_gib(field.after)} GiB"
+            return f"{gib(field.before)} → {gib(field.after)} GiB"
         case "disk_gib":
             return f"{value(field.before)} → {value(field.after)} GiB"
         case "hostpci":
@@ -124,10 +123,6 @@ def _made(kind: Kind) -> str:
 
 def _shrinks(field: Field) -> bool:
     return isinstance(field.before, int) and isinstance(field.after, int) and field.after < field.before
-
-
-def _gib(mib: Any) -> str:
-    return show(mib / 1024) if isinstance(mib, int) else value(mib)
 
 
 def _cards(slots: Any) -> list[str]:

@@ -12,6 +12,7 @@ from knaster.changes.result import Change, Effect, Field, Object
 from knaster.changes.scene import Scene, Side, rows
 from knaster.cluster import Node
 from knaster.guests import OPENTOFU, Guest
+from knaster.names import spot
 from knaster.provider import Kind
 from knaster.units import show
 
@@ -107,7 +108,7 @@ def _with_it(scene: Scene, guest: Guest, other: Side) -> Iterator[Object]:
             Object(TFVARS, "mappings", card.mapping),
         ]
         if guest.node not in other.nodes:
-            objects.append(Object(PLACEMENT, "disabled_gpus", f"{guest.node}/{card.gpu.index}"))
+            objects.append(Object(PLACEMENT, "disabled_gpus", spot(guest.node, card.gpu.index)))
     yield from (one for one in objects if one in scene.deltas)
 
 

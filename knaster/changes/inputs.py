@@ -12,8 +12,8 @@ from knaster.changes.result import InputChange
 from knaster.cluster import MODELS_FILE, PLATFORM_FILE, ROLES_FILE
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.document.locating import locate
-from knaster.filenames import is_aside, node_name
-from knaster.loader import ORDERED, Part
+from knaster.loader.filenames import is_aside, node_name
+from knaster.loader.loading import ORDERED, Part
 from knaster.redact import masked
 
 Parts = Mapping[str, Part]

@@ -9,8 +9,8 @@ from knaster.changes.objects import PLACEMENT, REGISTRY
 from knaster.changes.result import Change, Effect, Object
 from knaster.changes.scene import Scene
 from knaster.changes.shifts import Shift
-from knaster.changes.taking import spot
 from knaster.changes.words import listed, spot_of
+from knaster.names import spot
 from knaster.placement.failure import place_name
 from knaster.placement.result import Assignment
 

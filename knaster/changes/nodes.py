@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from knaster.changes.objects import PROXMOX, Delta
 from knaster.changes.result import Change, Effect, Field, Object
 from knaster.changes.scene import Scene
-from knaster.changes.words import listed, value
-from knaster.units import show
+from knaster.changes.words import gib, listed, value
 
 _ORDER = tuple(Effect)
 _MEMORY = {"total_mib": "memory", "reserve_mib": "memory kept for the host"}
@@ -46,7 +44,7 @@ def _fact(delta: Delta, field: Field) -> tuple[Effect, str] | None:
         case ("source",):
             return Effect.RECORD, f"its facts are {value(field.after)} now, {value(field.before)} before"
         case ("memory", str(key)) if key in _MEMORY:
-            return Effect.RECORD, f"{_MEMORY[key]} {_gib(field.before)} → {_gib(field.after)} GiB"
+            return Effect.RECORD, f"{_MEMORY[key]} {gib(field.before)} → {gib(field.after)} GiB"
     return None
 
 
@@ -60,7 +58,3 @@ def _state(delta: Delta) -> tuple[Effect, str]:
         rest = f"; plans take in {listed(delta.after['guests'])} again" if delta.after["guests"] else ""
         return Effect.UPDATE, f"is {new} again{rest}"
     return Effect.RECORD, f"is {new} now"
-
-
-def _gib(mib: Any) -> str:
-    return show(mib / 1024) if isinstance(mib, int) else value(mib)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from knaster.changes.objects import PLACEMENT, SETTING, Delta
+from knaster.changes.objects import PLACEMENT, Delta
 from knaster.changes.result import Object
 from knaster.changes.shifts import Shift, shifts
 from knaster.cluster import Model, Node, Role
@@ -109,11 +109,6 @@ class Scene:
         deltas = self.of(PLACEMENT, "assignments").values()
         nodes = {row["node"] for delta in deltas for row in rows(delta)}
         return Standing.of(planned.cluster, planned.plan, planned.current, nodes)
-
-
-def setting(file: str, name: str) -> Object:
-    """A value at the top of a document."""
-    return Object(file, SETTING, name)
 
 
 def rows(delta: Delta) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from knaster.names import spot
+
 Objects = dict[str, Any]
 """Name to value, of one collection."""
 
@@ -124,8 +126,3 @@ def addressed(address: str) -> str:
 def mover(item: Mapping[str, Any]) -> str:
     """The guest that OpenTofu finds under another address."""
     return addressed(str(item["from"]))
-
-
-def spot(node: str, index: int | None) -> str:
-    """``pve44/1`` for a card, ``pve44`` for a node's CPU."""
-    return node if index is None else f"{node}/{index}"

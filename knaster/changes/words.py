@@ -10,7 +10,7 @@ from knaster.changes.result import Field
 from knaster.placement.result import Assignment
 from knaster.placement.standing import Spot
 from knaster.redact import masked
-from knaster.units import show
+from knaster.units import MIB_PER_GIB, show
 
 _MANY = 3
 _SHORT = 120
@@ -44,6 +44,11 @@ def value(one: Any) -> str:
 
 def _mapping(one: dict[str, Any]) -> str:
     return ", ".join(f"{key} {value(item)}" for key, item in one.items())
+
+
+def gib(mib: Any) -> str:
+    """MiB as a number of GiB; what is no number as it is."""
+    return show(mib / MIB_PER_GIB) if isinstance(mib, int) else value(mib)
 
 
 def changed(before: Any, after: Any) -> str:

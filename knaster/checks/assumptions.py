@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from knaster.cards.drivers import nvidia
 from knaster.checks.common import distinct
 from knaster.cluster import PLATFORM_FILE, Cluster, Gpu, Node, platform_place
 from knaster.diagnostics import Diagnostic, Severity
-from knaster.drivers import nvidia
+from knaster.names import spot
 
 _COLLECT = "run `knaster inventory collect` on the machine, or fill it in"
 
@@ -45,6 +46,6 @@ def _unknown_card(node: Node, gpu: Gpu) -> Iterator[Diagnostic]:
     if gpu.compute_cap is None and nvidia(gpu):  # other makers have no compute capability
         facts.append(("compute_cap", "compute capability"))
     for key, what in facts:
-        message = f"the {what} of card {node.name}/{gpu.index} is not known: no role is placed on it"
+        message = f"the {what} of card {spot(node.name, gpu.index)} is not known: no role is placed on it"
         place = node.place("gpus", gpu.position, key)
         yield Diagnostic("unknown-fact", message, place, Severity.WARNING, _COLLECT)

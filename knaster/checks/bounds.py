@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import listed, slot_place
+from knaster.checks.common import slot_place
 from knaster.cluster import Cluster, role_place
 from knaster.diagnostics import Diagnostic
-from knaster.share_tree import MOST, trees
+from knaster.names import listed
+from knaster.placement.share_tree import MOST, trees
 from knaster.slots.chains import LONGEST, expand_chain
 
 

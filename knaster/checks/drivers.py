@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from knaster.checks.common import listed
+from knaster.cards.drivers import generation, nvidia, serves
 from knaster.checks.scene import Scene
 from knaster.cluster import PLATFORM_FILE, Driver, Gpu, platform_place
 from knaster.diagnostics import Diagnostic, Related
-from knaster.drivers import generation, nvidia, serves
 from knaster.guests import Guest, named_driver
+from knaster.names import listed, spot
 from knaster.units import show_cc
 
 
@@ -55,7 +55,7 @@ def _not_known(scene: Scene, guest: Guest, gpu: Gpu) -> Diagnostic:
     return Diagnostic(
         "driver-unknown",
         f"the driver of GPU VM {guest.name} follows from its oldest card, but nobody knows the compute capability of "
-        f"card {guest.node}/{gpu.index}",
+        f"card {spot(guest.node, gpu.index)}",
         scene.nodes[guest.node].place("gpus", gpu.position, "compute_cap"),
         hint=f"collect the node again, fill compute_cap in, or name one under "
         f"gpu_vm.overrides.{guest.node}.driver_generation in {PLATFORM_FILE}",
@@ -90,7 +90,7 @@ def _unserved(scene: Scene, driver: Driver, cards: list[tuple[Guest, Gpu]]) -> D
     for guest, gpu in cards:
         if guest.node in scene.nodes:
             place = scene.nodes[guest.node].place("gpus", gpu.position, "compute_cap")
-            places.append(Related(place, f"card {guest.node}/{gpu.index} has {show_cc(gpu.compute_cap or 0)}"))
+            places.append(Related(place, f"card {spot(guest.node, gpu.index)} has {show_cc(gpu.compute_cap or 0)}"))
     return Diagnostic(
         "driver-branch",
         f"GPU VMs get driver {driver.branch} ({driver.generation}), which serves compute capability "

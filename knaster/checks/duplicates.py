@@ -8,6 +8,7 @@ from knaster.checks.common import collisions, misnamed, slot_place
 from knaster.checks.scene import Scene
 from knaster.cluster import Cluster, Gpu, Node, platform_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
+from knaster.names import spot
 
 _HERE = "the first one"
 
@@ -85,7 +86,8 @@ def mapping_names(scene: Scene) -> Iterator[Diagnostic]:
     for (first, first_gpu), (again, gpu) in collisions(claims):
         yield Diagnostic(
             "duplicate-name",
-            f"the mapping of card {again.node}/{gpu.index} has the name of that of card {first.node}/{first_gpu.index}",
+            f"the mapping of card {spot(again.node, gpu.index)} has the name of that of card "
+            f"{spot(first.node, first_gpu.index)}",
             scene.place(again, "name"),
             hint="rename one of the two nodes",
             related=(Related(scene.place(first, "name"), _HERE),),
@@ -118,7 +120,7 @@ def card_slots(cluster: Cluster) -> Iterator[Diagnostic]:
 
 
 def _card(node: Node, gpu: Gpu) -> str:
-    return f"{node.name}/{gpu.index}"
+    return spot(node.name, gpu.index)
 
 
 def _twin_card(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from knaster import document
-from knaster.checks.common import listed
+from knaster import document, foreign_json
 from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.names import listed
 
 TFVARS = "tofu/knaster.auto.tfvars.json"
 PROXMOX = "proxmox.yaml"
@@ -72,11 +71,7 @@ def _guests(path: str, text: str) -> frozenset[str] | None:
 
 
 def _json(text: str) -> dict[str, Any] | None:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
+    return foreign_json.mapping(text)
 
 
 def _yaml(text: str) -> Mapping[str, Any] | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import collisions, listed
+from knaster.checks.common import collisions
 from knaster.checks.naming import is_name
 from knaster.checks.roles import conflicted
 from knaster.checks.scene import Scene
 from knaster.cluster import PLATFORM_FILE, Lxc, Node, Role, platform_place, role_place
 from knaster.diagnostics import Diagnostic, Place, Related, Severity
 from knaster.guests import Guest
+from knaster.names import listed
 
 _LOWEST_VMID, _HIGHEST_VMID = 100, 999_999_999
 

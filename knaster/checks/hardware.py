@@ -9,6 +9,7 @@ from knaster.checks.scene import Scene
 from knaster.cluster import Cluster, Gpu, Node
 from knaster.diagnostics import Diagnostic, Related
 from knaster.guests import Guest
+from knaster.names import spot
 from knaster.units import MIB_PER_GIB, mib, show
 
 _MOST_CARDS = 16
@@ -34,8 +35,8 @@ def card_memories(cluster: Cluster) -> Iterator[Diagnostic]:
             gap = abs(gpu.memory_mib / MIB_PER_GIB - gpu.memory_gb)
             if gap > max(0.15 * gpu.memory_gb, 1):
                 message = (
-                    f"card {node.name}/{gpu.index} cannot have both {show(gpu.memory_gb)} GB and {gpu.memory_mib} MiB "
-                    f"({show(gpu.memory_mib / MIB_PER_GIB)} GiB)"
+                    f"card {spot(node.name, gpu.index)} cannot have both {show(gpu.memory_gb)} GB and "
+                    f"{gpu.memory_mib} MiB ({show(gpu.memory_mib / MIB_PER_GIB)} GiB)"
                 )
                 place = node.place("gpus", gpu.position, "memory_mib")
                 yield Diagnostic("impossible-hardware", message, place, hint="memory_gb is what the maker says, in GiB")
@@ -93,7 +94,7 @@ def passthrough_facts(scene: Scene) -> Iterator[Diagnostic]:
 def _no_passthrough(node: Node, gpu: Gpu, guest: Guest, missing: list[str]) -> Diagnostic:
     return Diagnostic(
         "passthrough-facts",
-        f"card {node.name}/{gpu.index} is handed to the VM {guest.name}, but lacks {', '.join(missing)}",
+        f"card {spot(node.name, gpu.index)} is handed to the VM {guest.name}, but lacks {', '.join(missing)}",
         node.place("gpus", gpu.position, "pci" if gpu.pci else "index", on="key"),
         hint="`lspci -Dnnk` and /sys/bus/pci/devices/ADDRESS/iommu_group on the node tell; or collect the node again",
     )

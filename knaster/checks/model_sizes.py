@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from math import ceil
 
-from knaster.checks.common import Names
 from knaster.cluster import Cluster, Engine, Model, Platform, models_place
+from knaster.cluster.architecture import Architecture, CannotTell
 from knaster.diagnostics import Diagnostic, Place, Severity
-from knaster.fit.architecture import Architecture, CannotTell
-from knaster.fit.recorded import recorded_need
+from knaster.fit.memory.serving import Need
 from knaster.fit.records import record_file, record_name
-from knaster.fit.serving import Need
-from knaster.units import Exact, exact, show
-
-_GIB = 2**30
+from knaster.model_plan.recorded import recorded_need
+from knaster.names import Names
+from knaster.units import Exact, exact, gib, show, show_hundredths
 
 
 def stray_records(cluster: Cluster) -> Iterator[Diagnostic]:
@@ -54,15 +50,15 @@ def _understated(
         found = recorded_need(model, engine, architecture)
         if isinstance(found, CannotTell) or not found.per_card:
             continue
-        need, reserve = Fraction(max(found.per_card), _GIB), _reserve(engine, platform)
+        need, reserve = gib(max(found.per_card)), _reserve(engine, platform)
         if need > exact(model.vram_gb) + reserve:
             yield Diagnostic(
                 "vram-understated",
-                f"{model.name} needs {_up(need)} GiB on a card under {engine.name} ({_parts(found, model)}); "
-                f"{_said(model, reserve)}",
+                f"{model.name} needs {show_hundredths(need, up=True)} GiB on a card under {engine.name} "
+                f"({_parts(found, model)}); {_said(model, reserve)}",
                 models_place("models", model.name, "vram_gb"),
                 Severity.WARNING,
-                f"set vram_gb to {_up(need - reserve)} or more, or give it a smaller context",
+                f"set vram_gb to {show_hundredths(need - reserve, up=True)} or more, or give it a smaller context",
             )
 
 
@@ -87,9 +83,4 @@ def _parts(need: Need, model: Model) -> str:
         ("buffers", need.compute + need.context_overhead),
     )
     over = f", over {len(need.per_card)} cards" if len(need.per_card) > 1 else ""
-    return ", ".join(f"{name} {_up(Fraction(size, _GIB))}" for name, size in sizes if size) + over
-
-
-def _up(size: Exact) -> str:
-    """GiB with two decimals, rounded up, so that a need never seems smaller than it is."""
-    return f"{ceil(size * 100) / 100:.2f}"
+    return ", ".join(f"{name} {show_hundredths(gib(size), up=True)}" for name, size in sizes if size) + over

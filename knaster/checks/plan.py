@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from knaster.checks.roles import conflicted
 from knaster.cluster import Gpu, Node, Role, role_place
 from knaster.diagnostics import Diagnostic, Related
-from knaster.placement.result import Assignment, card_identity
+from knaster.names import spot
+from knaster.placement.result import Assignment, card_identities, card_identity
 from knaster.planned import Planned
 from knaster.units import MIB_PER_GIB, Exact, exact, mib, show
 
@@ -74,21 +75,15 @@ def pins(planned: Planned) -> Iterator[Diagnostic]:
     nodes = {node.name: node for node in planned.cluster.nodes}
     for held in planned.current.assignments if planned.current else ():
         role = roles.get(held.role)
-        if role is None or held.card is None or role.pin != f"{held.node}/{held.gpu_index}":
+        if role is None or held.card is None or role.pin != spot(held.node, held.gpu_index):
             continue
         node = nodes.get(held.node)
         named = next((gpu for gpu in node.gpus if gpu.index == held.gpu_index), None) if node else None
-        if node is None or named is None or held.card in _identities(named):
+        if node is None or named is None or held.card in card_identities(named):
             continue
         moved = _where(held, planned.cluster.nodes)
         if moved is not None:
             yield _moved(role, held, node, named, moved)
-
-
-def _identities(gpu: Gpu) -> set[str]:
-    """Every identity that a record may hold of a card: facts such as the uuid may have become known since."""
-    known = {card_identity(gpu), f"index:{gpu.index}"}
-    return known | {f"pci:{gpu.pci.address}/{gpu.pci.id}"} if gpu.pci and gpu.pci.id else known
 
 
 def _where(held: Assignment, nodes: tuple[Node, ...]) -> tuple[Node, Gpu] | None:
@@ -97,13 +92,13 @@ def _where(held: Assignment, nodes: tuple[Node, ...]) -> tuple[Node, Gpu] | None
     for node in nodes:
         if everywhere or node.name == held.node:
             for gpu in node.gpus:
-                if held.card in _identities(gpu):
+                if held.card in card_identities(gpu):
                     return node, gpu
     return None
 
 
 def _moved(role: Role, held: Assignment, node: Node, named: Gpu, moved: tuple[Node, Gpu]) -> Diagnostic:
-    now = f"{moved[0].name}/{moved[1].index}"
+    now = spot(moved[0].name, moved[1].index)
     return Diagnostic(
         "pin-moved",
         f"role {role.name} is pinned to {role.pin}, where it holds card {held.card}; that card is {now} now, "

@@ -8,6 +8,7 @@ from knaster.checks.common import collisions, slot_place
 from knaster.cluster import Cluster, Model, Node, Role, Slot
 from knaster.diagnostics import Diagnostic, Related, Severity
 from knaster.fit.fits import card_device, why_not
+from knaster.names import spot
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
 from knaster.slots import Endpoint, SlotView, slot_views
@@ -104,8 +105,7 @@ def _models(planned: Planned, views: Views) -> Iterator[Diagnostic]:
 def _on(assignment: Assignment | None) -> str:
     if assignment is None:
         return ""
-    card = f"/{assignment.gpu_index}" if assignment.gpu_index is not None else ""
-    return f" on {assignment.node}{card}"
+    return f" on {spot(assignment.node, assignment.gpu_index)}"
 
 
 def _why(model: Model, role: Role, assignment: Assignment | None, cluster: Cluster) -> str:

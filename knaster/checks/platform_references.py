@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import NO_NODES, Names, node_names
+from knaster.checks.common import NO_NODES, node_names
 from knaster.cluster import PLATFORM_FILE, Cluster, Platform, platform_place
 from knaster.diagnostics import Diagnostic, Place
+from knaster.names import Names
 
 
 def nodes(cluster: Cluster) -> Iterator[Diagnostic]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knaster.checks.common import NO_NODES, Names, node_names, slot_place
+from knaster.checks.common import NO_NODES, node_names, slot_place
 from knaster.cluster import (
     MODELS_FILE,
     PLATFORM_FILE,
@@ -16,6 +16,7 @@ from knaster.cluster import (
     role_place,
 )
 from knaster.diagnostics import Diagnostic, Place, Severity
+from knaster.names import Names
 
 
 def role_engines(cluster: Cluster) -> Iterator[Diagnostic]:

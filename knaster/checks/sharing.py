@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from knaster.checks.common import listed, slot_place
+from knaster.checks.common import slot_place
 from knaster.checks.roles import conflicted
 from knaster.cluster import Cluster, Role, Slot, role_place
 from knaster.diagnostics import Diagnostic, Place, Related
-from knaster.share_tree import concurrent_top
+from knaster.names import listed
+from knaster.placement.share_tree import concurrent_top
 from knaster.slots.chains import LONGEST, expand_chain
 from knaster.units import exact, show
 

@@ -12,7 +12,7 @@ from knaster.cluster.platform import Platform
 from knaster.cluster.roles import Role
 
 if TYPE_CHECKING:
-    from knaster.fit.architecture import Architecture
+    from knaster.cluster.architecture import Architecture
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from knaster import foreign_json
 from knaster.adapters import web
 from knaster.adapters.http import Exchange, HttpError, Limits, Session, redirect
 from knaster.bench import answers
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 _FORM = "name it as https://HOST:PORT/v1, with the path before /v1 if there is one"
 _HINTS = {
@@ -48,7 +50,7 @@ class Server:
     root: str
     key: str | None = field(default=None, repr=False)
     timeout: float = 300.0
-    size: int = 64 * 1024 * 1024
+    size: int = 64 * MIB
     clock: Callable[[], float] = time.monotonic
     transport: Any = field(default=None, repr=False)
 
@@ -131,13 +133,7 @@ def _full(root: str, path: str) -> str:
 
 
 def _names(body: bytes) -> Iterable[str]:
-    import json
-
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        return
-    listed = data.get("data") if isinstance(data, dict) else None
+    listed = (foreign_json.mapping(body) or {}).get("data")
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and isinstance(one.get("id"), str):
             yield one["id"]

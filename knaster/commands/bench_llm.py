@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 from knaster.adapters import llama_bench as adapter
-from knaster.adapters.files import MIB
 from knaster.bench import llama, machine, power
 from knaster.bench.entries import Measurement
 from knaster.bench.llama import Card, Taken, Watched
 from knaster.bench.llama_rows import NoRunError, Run, read
 from knaster.bench.power import Power
+from knaster.cards.benchmarks import ENGINE
 from knaster.cluster import MODELS_FILE, Cluster
 from knaster.commands.bench_recording import Kept, keep, refuse_uneditable
 from knaster.commands.common import survey
@@ -23,8 +22,10 @@ from knaster.commands.output import show
 from knaster.commands.progress import progress
 from knaster.commands.stopping import stoppable
 from knaster.diagnostics import Diagnostic, Severity, WorldError
+from knaster.names import suggestion
 from knaster.reports import bench_llm as reports
 from knaster.reports import validation
+from knaster.units import MIB
 
 INTERRUPTED = 130
 _NOTHING = Run((), whole=False)
@@ -64,13 +65,11 @@ def _check(args: argparse.Namespace, cluster: Cluster) -> None:
     """Raises WorldError for what cannot be right, before anything is measured for nothing."""
     models = cluster.catalog.models if cluster.catalog else {}
     if args.model not in models:
-        near = get_close_matches(args.model, sorted(models), n=1)
-        raise WorldError(f'{MODELS_FILE} has no model "{args.model}"', f"did you mean {near[0]}?" if near else None)
-    if llama.ENGINE not in models[args.model].engines:
+        hint = suggestion(args.model, models, "models")
+        raise WorldError(f'{MODELS_FILE} has no model "{args.model}"', hint)
+    if ENGINE not in models[args.model].engines:
         engines = ", ".join(models[args.model].engines)
-        raise WorldError(
-            f"{args.model} does not run on {llama.ENGINE}, but on {engines}: llama-bench cannot measure it"
-        )
+        raise WorldError(f"{args.model} does not run on {ENGINE}, but on {engines}: llama-bench cannot measure it")
     if args.imported is None and (args.power_watts is not None or args.power_log is not None):
         raise WorldError("--power-watts and --power-log belong to --import", "with --file nvidia-smi is asked")
     if args.node is not None and args.node not in {node.name for node in cluster.nodes}:

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 from knaster.bench import llama
@@ -21,6 +20,7 @@ from knaster.commands.bench_recording import Kept, keep, refuse_uneditable
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import refuse_input_folders
 from knaster.diagnostics import WorldError
+from knaster.names import suggestion
 from knaster.reports.benching import Told
 
 INTERRUPTED = 130
@@ -123,9 +123,8 @@ def _check_model(catalog: Catalog | None, name: str, kind: str) -> None:
     if catalog is None:
         return
     if name not in catalog.models:
-        near = get_close_matches(name, sorted(catalog.models), n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise WorldError(f'the catalog has no model "{name}"', f"{hint}--api-model is what the server calls it")
+        hint = suggestion(name, catalog.models, "models")
+        raise WorldError(f'the catalog has no model "{name}"', f"{hint}; --api-model is what the server calls it")
     if catalog.models[name].kind != kind:
         raise WorldError(f"{name} is of kind {catalog.models[name].kind}, and this measures models of kind {kind}")
 
@@ -143,8 +142,7 @@ def _check_engine(catalog: Catalog | None, model: str | None, name: str) -> None
 def _check_node(cluster: Cluster | None, name: str) -> None:
     names = [node.name for node in cluster.nodes] if cluster else []
     if names and name not in names:
-        near = get_close_matches(name, names, n=1)
-        raise WorldError(f'there is no node "{name}"', f"did you mean {near[0]}?" if near else None)
+        raise WorldError(f'there is no node "{name}"', suggestion(name, names, "nodes"))
 
 
 def failure(what: str, problem: UnmeasuredError) -> Failure:

@@ -11,8 +11,8 @@ from knaster.adapters import git
 from knaster.commands.output import refuse_input_folders
 from knaster.diagnostics import Diagnostic, WorldError, order
 from knaster.files import Files
-from knaster.in_force import Mainline
-from knaster.landed import MANIFEST_FILE, PLACEMENT_FILE, recorded_placement
+from knaster.in_force.landed import MANIFEST_FILE, PLACEMENT_FILE, recorded_placement
+from knaster.in_force.mainline import Mainline
 from knaster.pipeline import Evaluation, InForce, evaluate
 from knaster.placement.result import PlacementPlan
 

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knaster.adapters.files import MIB, load
+from knaster import foreign_json
+from knaster.adapters.files import load
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 PATH = "GITHUB_EVENT_PATH"
 _BOUND = 16 * MIB
@@ -33,24 +35,14 @@ def event(environment: Mapping[str, str] | None = None) -> Event:
     if not path:
         return Event()
     data = read_object(path, _BOUND, f"the event file ({PATH})")
-    pull, repository = _inner(data, "pull_request"), _inner(data, "repository")
+    pull, repository = foreign_json.inner(data, "pull_request"), foreign_json.inner(data, "repository")
     number = pull.get("number") or data.get("number")
     return Event(
         number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None,
-        _text(repository, "default_branch") or "main",
-        _text(_inner(pull, "base"), "ref"),
-        _text(pull, "html_url"),
+        foreign_json.string(repository, "default_branch") or "main",
+        foreign_json.string(foreign_json.inner(pull, "base"), "ref"),
+        foreign_json.string(pull, "html_url"),
     )
-
-
-def _inner(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = data.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def _text(data: Mapping[str, Any], key: str) -> str:
-    found = data.get(key)
-    return found if isinstance(found, str) else ""
 
 
 def read_text(path: str, bound: int, what: str, hint: str | None = None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from knaster.adapters.files import MIB
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 
 def text_of(path: str, bound: int, hint: str | None = None) -> str:

@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from knaster.adapters.files import MIB
 from knaster.commands.event import read_object
 from knaster.diagnostics import WorldError
+from knaster.units import MIB
 
 NAME = "pulls.json"
 _VERSION = 1

@@ -9,22 +9,23 @@ from typing import TypeVar
 
 from knaster.adapters import model_source
 from knaster.adapters.model_files import LocalModel
-from knaster.cluster import Cluster
+from knaster.cluster import Cluster, Model
+from knaster.cluster.architecture import CannotTell
 from knaster.commands.common import Survey, survey
 from knaster.commands.model_write import write
 from knaster.commands.output import show
 from knaster.commands.progress import progress
 from knaster.diagnostics import WorldError
-from knaster.fit import engines, planning
-from knaster.fit.advice import Question, changes
-from knaster.fit.architecture import CannotTell
-from knaster.fit.attempts import Ask
-from knaster.fit.candidates import plan
-from knaster.fit.entry import Entry, Source, entry, to_be_made
-from knaster.fit.planning import Refused
-from knaster.fit.pools import Hardware, LeftOut, hardware
-from knaster.fit.serves import purpose
-from knaster.fit.serving import EngineName
+from knaster.fit.memory.serving import EngineName
+from knaster.model_plan import engines, question
+from knaster.model_plan.advice import Question, changes
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import plan
+from knaster.model_plan.entry import Entry, Source, entry, to_be_made
+from knaster.model_plan.on_record import with_figures
+from knaster.model_plan.pools import Hardware, LeftOut, hardware
+from knaster.model_plan.purpose import purpose
+from knaster.model_plan.question import Refused
 from knaster.reports import validation
 from knaster.reports.blocks import Items, Line, Report
 from knaster.reports.model import report
@@ -66,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
         show(args, _nothing(fleet))
         return 1
     source = _source(args, options)
-    answer = _answer(args, options, source, _Fleet(known, fleet))
+    models = cluster.catalog.models.values() if cluster.catalog else ()
+    answer = _answer(args, options, source, _Fleet(known, fleet, tuple(models)))
     answer = replace(answer, diagnostics=found.evaluation.diagnostics)
     if args.write and answer.entry is not None:
         return _written(args, found, answer, answer.entry)
@@ -84,6 +86,7 @@ def _others(cluster: Cluster, known: Mapping[EngineName, engines.Planning]) -> l
 class _Fleet:
     engines: dict[EngineName, engines.Planning]
     all: Hardware
+    models: tuple[Model, ...]
 
 
 def _options(args: argparse.Namespace) -> _Options:
@@ -92,12 +95,12 @@ def _options(args: argparse.Namespace) -> _Options:
         raise WorldError(
             f"there is no KV cache of precision {args.kv_precision}", f"known: {', '.join(engines.KV_PRECISIONS)}"
         )
-    _used(planning.entry_named(args.name))
+    _used(question.entry_named(args.name))
     return _Options(
-        _used(planning.precisions(args.precision)),
-        _used(planning.tokens(args.parallel, "--parallel")),
-        None if args.context is None else _used(planning.tokens(args.context, "--context")),
-        None if args.params is None else _used(planning.parameters(args.params)),
+        _used(question.precisions(args.precision)),
+        _used(question.tokens(args.parallel, "--parallel")),
+        None if args.context is None else _used(question.tokens(args.context, "--context")),
+        None if args.params is None else _used(question.parameters(args.params)),
         args.kv_precision,
     )
 
@@ -123,15 +126,15 @@ def _source(args: argparse.Namespace, options: _Options) -> Source:
 
 
 def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: _Fleet) -> Answer:
-    model = planning.model_of(source.published, options.parameters)
+    model = question.model_of(source.published, options.parameters)
     if isinstance(model, CannotTell):
         raise WorldError(f"cannot tell whether {source.published.name} fits: {model.reason}")
-    wanted = _used(planning.planned_precisions(model, options.precisions, given=args.precision is not None))
-    context = _used(planning.context(model.architecture, options.context))
+    wanted = _used(question.planned_precisions(model, options.precisions, given=args.precision is not None))
+    context = _used(question.context(model.architecture, options.context))
     serves = purpose(source.published, model.architecture)
     ask = Ask(context, options.parallel, options.kv_precision, serves.whole)
     usable = fleet.all.free_only() if args.free else fleet.all
-    outcome = plan(model, usable, fleet.engines, wanted, ask)
+    outcome = with_figures(plan(model, usable, fleet.engines, wanted, ask), source, fleet.models)
     answer = Answer(
         source.published.name,
         model.architecture,
@@ -142,8 +145,8 @@ def _answer(args: argparse.Namespace, options: _Options, source: Source, fleet: 
         revision=source.published.revision,
         notes=(
             *source.published.notes,
-            *planning.warnings(model.architecture, context),
-            *planning.cache_warnings(options.kv_precision),
+            *question.warnings(model.architecture, context),
+            *question.cache_warnings(options.kv_precision),
             *to_be_made(source.published, outcome.rows),
         ),
     )

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from knaster.adapters import profiles
 from knaster.cluster import MODELS_FILE
+from knaster.cluster.architecture import Architecture
 from knaster.commands.common import Survey
 from knaster.diagnostics import WorldError
-from knaster.fit.architecture import Architecture
-from knaster.fit.catalog_edit import added
-from knaster.fit.entry import Entry
 from knaster.fit.records import record_file, record_text
+from knaster.model_plan.catalog_edit import added
+from knaster.model_plan.entry import Entry
 from knaster.pipeline import evaluate
 from knaster.reports import validation
 from knaster.reports.blocks import Report

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Collection
 
 from knaster.cluster import Cluster
 from knaster.commands.common import Survey, survey
 from knaster.commands.output import show
 from knaster.diagnostics import WorldError
+from knaster.names import suggestion
 from knaster.planned import Planned
 from knaster.reports import explained, lost, placement, validation
 from knaster.reports.blocks import Report
@@ -58,11 +58,7 @@ def _target(cluster: Cluster, target: str) -> tuple[str, int | None]:
     return name, int(index)
 
 
-def _known(kind: str, name: str, names: Iterable[str]) -> None:
+def _known(kind: str, name: str, names: Collection[str]) -> None:
     """Raises WorldError (exit status 2: a question that cannot be answered) for an unknown name."""
-    known = sorted(names)
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        raise WorldError(
-            f'there is no {kind} "{name}"', f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-        )
+    if name not in names:
+        raise WorldError(f'there is no {kind} "{name}"', suggestion(name, names, f"{kind}s"))

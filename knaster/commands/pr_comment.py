@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from knaster.adapters.files import MIB
 from knaster.adapters.gitea import Denied, Gitea
 from knaster.commands.event import event, read_object, read_text
 from knaster.commands.output import show
@@ -18,6 +17,7 @@ from knaster.posting import Poster, Wanted, wanted
 from knaster.reports import posted as report
 from knaster.reports.comment.gate import with_gate
 from knaster.reports.inert import inert
+from knaster.units import MIB
 
 PLAN, COMMENT, ALERT = "plan.json", "comment.md", "alert.md"
 """What `pr plan` leaves in its folder; the last one is posted only when a result turns destructive."""

@@ -22,10 +22,10 @@ from knaster.commands.pulls import Pull, Target, plan_of
 from knaster.commands.server import connect, poster
 from knaster.commands.upsert import post_status, upsert
 from knaster.diagnostics import WorldError
+from knaster.names import short_id
 from knaster.posting import Poster, Wanted, pending, shown, wanted
 from knaster.reports import pulls as reports
 from knaster.reports.comment import Links, comment, turning
-from knaster.reports.landing import SHORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,10 @@ def _survived(what: str, result: list[bool]) -> Iterator[None]:
 def _withdraw(sweep: Sweep, target: Target, head: str) -> bool:
     """Set the status of a head pending while it speaks of another tip, so that nobody merges on it."""
     result: list[bool] = []
-    with _survived(f"the status of {head[:SHORT]} was not withdrawn", result):
+    with _survived(f"the status of {short_id(head)} was not withdrawn", result):
         new = pending(target.label, target.tip, sweep.default_branch)
         there = sweep.gitea.statuses(head).get(new.context) if sweep.status else None
-        if there is not None and target.tip[:SHORT] not in there.description:
+        if there is not None and short_id(target.tip) not in there.description:
             sweep.gitea.post_status(head, new.state, new.context, new.description)
     return result[0]
 

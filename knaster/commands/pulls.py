@@ -12,7 +12,7 @@ from knaster.changes.claims import Claim, claims
 from knaster.checks.guest_list import LISTS, vanished
 from knaster.diagnostics import Diagnostic, Place
 from knaster.files import Files
-from knaster.in_force import Mainline
+from knaster.in_force.mainline import Mainline
 from knaster.pipeline import Evaluation, evaluate
 from knaster.placement.survival import failures
 from knaster.pull import PullPlan, judged

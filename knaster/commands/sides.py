@@ -8,11 +8,10 @@ from knaster.adapters import files as adapter
 from knaster.adapters import git
 from knaster.diagnostics import WorldError
 from knaster.files import Files
-from knaster.in_force import Mainline
+from knaster.in_force.mainline import Mainline
+from knaster.names import short_id
 from knaster.pipeline import Evaluation, evaluate
 from knaster.reports.diff import Side
-
-_SHORT = 12
 
 
 def inside(root: Path) -> None:
@@ -24,7 +23,7 @@ def inside(root: Path) -> None:
 def commit(root: Path, rev: str, like: Evaluation | None = None) -> Side:
     """A commit by any name that git knows. Raises WorldError for another. `like`: see `knaster.pipeline.evaluate`."""
     sha = git.resolve(root, rev)
-    name = sha[:_SHORT] if sha.startswith(rev) else f"{rev} ({sha[:_SHORT]})"
+    name = short_id(sha) if sha.startswith(rev) else f"{rev} ({short_id(sha)})"
     return _side(root, name, git.read(root, sha), sha, like)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from knaster import foreign_json
 from knaster.adapters import files as adapter
 from knaster.commands.common import Survey, survey
 from knaster.commands.given import called, text_of
@@ -17,8 +17,9 @@ from knaster.gate import Fleet, Verdict, judge, read_plan
 from knaster.guests import carriers
 from knaster.renderers import MANIFEST, TFVARS, digest
 from knaster.reports import gate, validation
+from knaster.units import MIB
 
-_BOUND = 256 * adapter.MIB
+_BOUND = 256 * MIB
 _AGAIN = "make it so: tofu show -json PLAN > PLAN.json"
 
 
@@ -77,8 +78,4 @@ def _needed(found: Survey) -> dict[str, str]:
 def _manifest(root: Path) -> Mapping[str, Any]:
     """What ``manifest.json`` holds; nothing where it is missing or none."""
     data = adapter.load(str(root / "generated" / MANIFEST), adapter.GENERATED_BOUND)
-    try:
-        content = json.loads(data) if isinstance(data, bytes) else {}
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+    return foreign_json.mapping(data) or {} if isinstance(data, bytes) else {}

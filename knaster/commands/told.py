@@ -18,7 +18,7 @@ from knaster.commands.pr_comment import notice
 from knaster.commands.pulls import Target, plan_of
 from knaster.commands.server import connect, poster
 from knaster.diagnostics import WorldError
-from knaster.in_force import Mainline
+from knaster.in_force.mainline import Mainline
 from knaster.pipeline import Evaluation
 from knaster.posting import Poster, context, shown
 from knaster.reports.comment.landed import Landed, otherwise

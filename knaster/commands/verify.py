@@ -8,7 +8,7 @@ from pathlib import Path
 from knaster.adapters import git
 from knaster.commands.output import refuse_input_folders, show
 from knaster.commands.pulls import compared
-from knaster.in_force import Mainline
+from knaster.in_force.mainline import Mainline
 from knaster.pipeline import evaluate
 from knaster.reports import landing
 

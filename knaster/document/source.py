@@ -9,8 +9,9 @@ import re
 import unicodedata
 
 from knaster.diagnostics import Diagnostic, Place
+from knaster.units import MIB
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 2 * MIB
 """Size of one file in UTF-8."""
 
 MAX_DEPTH = 64

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 
 from knaster.cluster import Engine, Gpu, Model, Node, Number, Platform
-from knaster.units import MIB_PER_GIB, Exact, exact, mib, show, show_cc
+from knaster.units import MIB_PER_GIB, Exact, exact, hundredths, mib, show, show_cc
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,8 @@ def _room(model: Model, device: Device, share: Exact) -> str | None:
     free = device.free_mib - share
     if need <= free:
         return None
-    return f"it needs {_hundredths(need, ceil)} GiB, {_hundredths(max(free, 0), floor)} GiB are there"
+    return f"it needs {_gib(need, up=True)} GiB, {_gib(max(free, 0))} GiB are there"
 
 
-def _hundredths(size_mib: Exact, rounded: Callable[[Fraction], int]) -> str:
-    """MiB as GiB with two decimals; needs are rounded up and room down, so that the message never seems to fit."""
-    return show(rounded(Fraction(size_mib) * 100 / MIB_PER_GIB) / 100)
+def _gib(size_mib: Exact, *, up: bool = False) -> str:
+    return show(hundredths(exact(Fraction(size_mib, MIB_PER_GIB)), up=up))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from knaster.fit.architecture import Architecture, CannotTell, LayerCache, TensorGroup
+from knaster.cluster.architecture import Architecture, CannotTell, LayerCache, TensorGroup
 from knaster.fit.recognition.config import Config, UnknownError, config_of, quoted
 from knaster.fit.recognition.decoders import experts_of
 from knaster.fit.recognition.families import Family, family_of

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from knaster.cluster.architecture import Architecture, LayerCache, TensorGroup
 from knaster.diagnostics import Diagnostic, Place, Route
 from knaster.document import Value
 from knaster.document.emitter import dump
-from knaster.fit.architecture import Architecture, LayerCache, TensorGroup
 
 FOLDER = "catalog/architectures/"
 _HEAD = """yaml-language-server: $schema=../../schemas/architecture.schema.json

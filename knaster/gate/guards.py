@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.gate.plan import Change
 from knaster.gate.telling import IMAGE, KINDS, effect_of
+from knaster.names import listed
 
 _ENDS = {"destroy": "destroys", "replace": "destroys", "restart": "restarts"}
 

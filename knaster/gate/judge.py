@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knaster.checks.common import listed
 from knaster.cluster import PLATFORM_FILE
 from knaster.diagnostics import Diagnostic, Severity
 from knaster.gate.devices import CONTAINER, VM, detached
@@ -15,6 +14,7 @@ from knaster.gate.differing import blocks
 from knaster.gate.guards import own_guest, powered_off, without_keys
 from knaster.gate.plan import KNOWN, Change, Plan
 from knaster.gate.telling import IMAGE, MAPPING, ORDER, Told, told
+from knaster.names import listed
 
 _GUESTS = (VM, CONTAINER)
 _CONFIGURATION = (".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json")

@@ -9,7 +9,7 @@ Everything below is loaded when first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from knaster.inventory import gpu_table as gpu_table
+    from knaster.cards import table as gpu_table
     from knaster.inventory.parsers import amd as amd
     from knaster.inventory.parsers import cpuinfo as cpuinfo
     from knaster.inventory.parsers import intel as intel
@@ -44,7 +44,7 @@ if not TYPE_CHECKING:  # a type checker must not take every name for known
         from importlib import import_module
 
         if name == "gpu_table":
-            return import_module("knaster.inventory.gpu_table")
+            return import_module("knaster.cards.table")
         if name in _PARSERS:
             return import_module(f"knaster.inventory.parsers.{name}")
         if name not in _HOMES:

@@ -11,10 +11,10 @@ from typing import Any
 
 from knaster.diagnostics import Route
 from knaster.document import Value
-from knaster.inventory import profile_style as style
+from knaster.editing import style
+from knaster.editing.sheet import Edit, Sheet, sheet
 from knaster.inventory.profile_facts import ListPlan
 from knaster.inventory.profile_lists import ListJob, list_edits
-from knaster.inventory.profile_sheet import Edit, Sheet, sheet
 from knaster.schema import schema
 
 
@@ -30,6 +30,9 @@ def rewrite(text: str, old: Mapping[str, Any], new: Mapping[str, Any], plans: Ma
 def _mapping(
     page: Sheet, route: Route, old: Mapping[str, Any], new: Mapping[str, Any], plans: Mapping[str, ListPlan]
 ) -> list[Edit]:
+    if not old and page.is_flow(route):
+        first = page.spans[route].start + 1
+        return [Edit(first, first, style.flow({**new})[1:-1])]
     edits: list[Edit] = []
     for key in old:
         at = (*route, key)

@@ -11,10 +11,10 @@ from typing import Any
 
 from knaster.diagnostics import Route
 from knaster.document import Value
-from knaster.inventory import profile_style as style
-from knaster.inventory.profile_chunks import chunks
+from knaster.editing import style
+from knaster.editing.chunks import chunks
+from knaster.editing.sheet import NEWLINE, Edit, Sheet
 from knaster.inventory.profile_facts import ListPlan
-from knaster.inventory.profile_sheet import NEWLINE, Edit, Sheet
 
 
 @dataclass(frozen=True, slots=True)

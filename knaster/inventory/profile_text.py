@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from knaster.diagnostics import Diagnostic
 from knaster.document import Value, locate, parse
-from knaster.inventory import profile_style as style
+from knaster.editing import style
 from knaster.inventory.profile_edit import rewrite
 from knaster.inventory.profile_facts import FactChange, Facts, Merged, fresh
 from knaster.inventory.profile_merge import merge
@@ -40,7 +40,7 @@ def update(existing: str | None, facts: Facts) -> Reading[Updated]:
     """
     if existing is None:
         data = fresh(facts)
-        return Reading(Updated(style.profile(data, HEAD), tuple(FactChange(key, None, data[key]) for key in data)))
+        return Reading(Updated(style.whole(data, HEAD), tuple(FactChange(key, None, data[key]) for key in data)))
     merged = _merged(existing, facts)
     if isinstance(merged, Problem):
         return Reading(problem=merged)

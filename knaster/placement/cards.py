@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from knaster.card_types import Finder, engines, finder
+from knaster.cards.types import Finder, engines, finder
 from knaster.cluster import Gpu, Node, Number, Platform, State
-from knaster.placement.result import Assignment, card_identity
+from knaster.names import spot
+from knaster.placement.result import Assignment, card_identities, card_identity
 
 Key = tuple[str, int]
 """Where a card is: node name and position among the node's cards sorted by index."""
@@ -46,7 +47,7 @@ class Card:
     @property
     def name(self) -> str:
         """How people write it in a ``pin``: ``pve44/1``."""
-        return f"{self.node.name}/{self.gpu.index}"
+        return spot(self.node.name, self.gpu.index)
 
     @property
     def identity(self) -> str:
@@ -116,8 +117,5 @@ def _card(node: Node, gpu: Gpu, at: int, policies: Finder, lost: Lost | None) ->
 def _identities(card: Card) -> Iterable[tuple[str, str]]:
     """Every name that an older record may use: a uuid anywhere in the fleet, PCI facts and index on the same node."""
     gpu, node = card.gpu, card.node.name
-    if gpu.uuid:
-        yield "", gpu.uuid
-    if gpu.pci and gpu.pci.id:
-        yield node, f"pci:{gpu.pci.address}/{gpu.pci.id}"
-    yield node, f"index:{gpu.index}"
+    for identity in card_identities(gpu):
+        yield "" if identity == gpu.uuid else node, identity

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from knaster.cluster import Catalog, Cluster
+from knaster.names import spot
 from knaster.placement.board import Fleet
 from knaster.placement.planner import place
 from knaster.placement.result import Assignment, PlacementPlan
@@ -55,9 +56,8 @@ def compare(before: PlacementPlan, after: PlacementPlan) -> tuple[Change, ...]:
 
 def place_name(one: Assignment) -> str:
     """``pve44/1`` for a card, ``pve44 (infra)`` for a role in a guest, ``pve44`` for a CPU without one."""
-    if one.gpu_index is not None:
-        return f"{one.node}/{one.gpu_index}"
-    return f"{one.node} ({one.guest})" if one.guest else one.node
+    where = spot(one.node, one.gpu_index)
+    return f"{where} ({one.guest})" if one.guest and one.gpu_index is None else where
 
 
 def _what(before: tuple[str, ...], after: tuple[str, ...]) -> What:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knaster import build, schema
+from knaster import building, schema
 from knaster.cluster import Catalog, Node, Platform, Role
 
 
@@ -34,10 +34,10 @@ def inputs(
     if problems:
         raise ValueError("; ".join(problems))
     return Inputs(
-        tuple(one if isinstance(one, Node) else build.node(one) for one in machines),
-        build.roles(wanted) if isinstance(wanted, Mapping) else {role.name: role for role in wanted},
-        models if isinstance(models, Catalog) else build.catalog(models),
-        platform if platform is None or isinstance(platform, Platform) else build.platform(platform),
+        tuple(one if isinstance(one, Node) else building.node(one) for one in machines),
+        building.roles(wanted) if isinstance(wanted, Mapping) else {role.name: role for role in wanted},
+        models if isinstance(models, Catalog) else building.catalog(models),
+        platform if platform is None or isinstance(platform, Platform) else building.platform(platform),
     )
 
 

@@ -1,5 +1,5 @@
 """The roles on one card, in groups that run at the same time. Kept as they come, so that a thousand sharers cost a
-thousand steps and not a million; `knaster.share_tree` says what makes two roles concurrent.
+thousand steps and not a million; `knaster.placement.share_tree` says what makes two roles concurrent.
 """
 
 from __future__ import annotations

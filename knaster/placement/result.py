@@ -92,8 +92,11 @@ class PlacementPlan:
 
 def card_identity(gpu: Gpu) -> str:
     """How a card is recognised when indices shift: uuid, else PCI address and id, else index."""
-    if gpu.uuid:
-        return gpu.uuid
-    if gpu.pci and gpu.pci.id:
-        return f"pci:{gpu.pci.address}/{gpu.pci.id}"
-    return f"index:{gpu.index}"
+    return card_identities(gpu)[0]
+
+
+def card_identities(gpu: Gpu) -> tuple[str, ...]:
+    """Every identity that a record may hold of a card, the surest first: facts may have become known since."""
+    uuid = (gpu.uuid,) if gpu.uuid else ()
+    facts = (f"pci:{gpu.pci.address}/{gpu.pci.id}",) if gpu.pci and gpu.pci.id else ()
+    return (*uuid, *facts, f"index:{gpu.index}")

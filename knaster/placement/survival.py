@@ -20,6 +20,7 @@ from functools import cached_property
 from itertools import islice
 
 from knaster.cluster import Catalog, Cluster, Needs, Node, Role
+from knaster.names import spot
 from knaster.placement import cpu_roles, gpu_roles, sharing
 from knaster.placement.board import Board, Fleet, Held
 from knaster.placement.cards import Key, Lost
@@ -55,7 +56,7 @@ def failures(cluster: Cluster, plan: PlacementPlan) -> Failures:
     scene = _Scene.of(cluster, plan)
     nodes = {one.node: (one.node, None) for one in plan.assignments}
     cards = {
-        f"{one.node}/{one.gpu_index}": (one.node, one.gpu_index)
+        spot(one.node, one.gpu_index): (one.node, one.gpu_index)
         for one in plan.assignments
         if one.gpu_index is not None
     }

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from knaster.cards.drivers import nvidia
 from knaster.cluster import Node, Platform
-from knaster.drivers import nvidia
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data, known

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from knaster.cards.drivers import nvidia
 from knaster.cluster import Catalog, Exporters, Node
-from knaster.drivers import nvidia
 from knaster.guests import Guest
 from knaster.planned import Planned
 from knaster.renderers.known import Data

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from knaster.codes import CODES
+from knaster.names import nearest
 from knaster.reports.blocks import Items, Line, Report, Table
 
 
@@ -21,9 +20,9 @@ def one(code: str) -> Report | None:
 
 def unknown(code: str) -> Report:
     """JSON: ``{command, code, ok: false, near}``."""
-    near = get_close_matches(code.lower(), CODES, n=1)
-    way_out = f"did you mean {near[0]}?" if near else "`knaster explain` lists all codes"
-    data = {"command": "explain", "code": code, "ok": False, "near": near[0] if near else None}
+    near = nearest(code, CODES)
+    way_out = f"did you mean {near}?" if near else "`knaster explain` lists all codes"
+    data = {"command": "explain", "code": code, "ok": False, "near": near}
     return Report(data, (Line(f'there is no diagnostic code "{code}"; {way_out}', "bad"),))
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from knaster.cluster import Gpu, Role
 from knaster.files import Files
+from knaster.names import spot
 from knaster.pipeline import Evaluation
 from knaster.placement.explain import Line as Candidate
 from knaster.placement.filters import Ask
 from knaster.planned import Planned
 from knaster.reports.blocks import Block, Items, Line, Report, Table, plural
-from knaster.reports.placement import card, closing, gpus, head, spot, tail
+from knaster.reports.placement import card, closing, gpus, head, tail
 from knaster.units import MIB_PER_GIB, Exact, show, show_cc
 
 _RANK = {"chosen": 0, "fits": 1}

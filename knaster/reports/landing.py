@@ -7,20 +7,17 @@ from typing import Any
 
 from knaster.diagnostics import Diagnostic
 from knaster.files import Files
+from knaster.names import short_id
 from knaster.pipeline import Evaluation
 from knaster.reports.blocks import Line, Problems, Report, plural
 from knaster.reports.json import diagnostic
-
-SHORT = 12
-"""How many digits of a SHA or plan id people read."""
-
 
 _LANDING = re.compile(r"(?s)(?:.*\n)?\nKnaster-Source: [0-9a-f]{40,64}\nKnaster-Plan: [0-9a-f]{64}\s*")
 
 
 def message(source: str, plan_id: str) -> str:
     """The message of the commit that lands the generation of `source`, with its two trailers."""
-    return f"Render generated/ for {source[:SHORT]}\n\nKnaster-Source: {source}\nKnaster-Plan: {plan_id}\n"
+    return f"Render generated/ for {short_id(source)}\n\nKnaster-Source: {source}\nKnaster-Plan: {plan_id}\n"
 
 
 def is_landing(text: str) -> bool:
@@ -37,11 +34,11 @@ def verified(sha: str, evaluation: Evaluation, findings: tuple[Diagnostic, ...])
     }
     if not findings:
         number = plural(len(evaluation.generated), "file")
-        plan = evaluation.plan_id[:SHORT]
-        text = f"{sha[:SHORT]} is verified: {number} in generated/ are what its inputs need; plan {plan}"
+        plan = short_id(evaluation.plan_id)
+        text = f"{short_id(sha)} is verified: {number} in generated/ are what its inputs need; plan {plan}"
         return Report(data, (Line(text, "good"),))
     verdict = (
-        f"{sha[:SHORT]} is not verified: {plural(len(findings), 'finding')} in generated/; knaster land repairs main"
+        f"{short_id(sha)} is not verified: {plural(len(findings), 'finding')} in generated/; knaster land repairs main"
     )
     return Report(data, (Problems(findings), Line(verdict, "bad")))
 
@@ -54,21 +51,21 @@ def unverifiable(sha: str, evaluation: Evaluation, files: Files) -> Report:
         "findings": [],
         "diagnostics": [diagnostic(item) for item in evaluation.errors],
     }
-    verdict = f"{sha[:SHORT]} is not verified: its inputs have {plural(len(evaluation.errors), 'error')}"
+    verdict = f"{short_id(sha)} is not verified: its inputs have {plural(len(evaluation.errors), 'error')}"
     return Report(data, (Problems(evaluation.errors, files), Line(verdict, "bad")))
 
 
 def pushed(branch: str, source: str, commit: str, evaluation: Evaluation) -> Report:
     """JSON: ``{command, ok, commit, landed, plan_id}``; ``commit`` was rendered, ``landed`` is the new commit."""
     data = {**_head("land", source, ok=True), "landed": commit, "plan_id": evaluation.plan_id}
-    text = f"landed {branch} {source[:SHORT]} as {commit[:SHORT]}: plan {evaluation.plan_id[:SHORT]}"
+    text = f"landed {branch} {short_id(source)} as {short_id(commit)}: plan {short_id(evaluation.plan_id)}"
     return Report(data, (Line(text, "good"),))
 
 
 def nothing(branch: str, source: str, evaluation: Evaluation) -> Report:
     """JSON: ``{command, ok, commit, landed: null, plan_id}``."""
     data = {**_head("land", source, ok=True), "landed": None, "plan_id": evaluation.plan_id}
-    return Report(data, (Line(f"nothing to land: generated/ of {branch} {source[:SHORT]} is up to date", "good"),))
+    return Report(data, (Line(f"nothing to land: generated/ of {branch} {short_id(source)} is up to date", "good"),))
 
 
 def refused(branch: str, source: str, refusals: tuple[Diagnostic, ...], files: Files) -> Report:
@@ -79,7 +76,7 @@ def refused(branch: str, source: str, refusals: tuple[Diagnostic, ...], files: F
         "plan_id": "",
         "diagnostics": [diagnostic(item) for item in refusals],
     }
-    text = f"nothing was pushed: {branch} {source[:SHORT]} is invalid; the last good generation stays in force"
+    text = f"nothing was pushed: {branch} {short_id(source)} is invalid; the last good generation stays in force"
     return Report(data, (Problems(refusals, files), Line(text, "bad")))
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from knaster.cluster.architecture import Architecture
 from knaster.diagnostics import Diagnostic
-from knaster.fit.advice import Change
-from knaster.fit.architecture import Architecture
-from knaster.fit.attempts import GIB, Ask
-from knaster.fit.candidates import Absent, Outcome, Row
-from knaster.fit.catalog_edit import lines
-from knaster.fit.entry import Entry
-from knaster.fit.pools import Hardware, LeftOut, Room
-from knaster.fit.shapes import Spread
+from knaster.model_plan.advice import Change
+from knaster.model_plan.attempts import Ask
+from knaster.model_plan.candidates import Absent, OnRecord, Outcome, Row
+from knaster.model_plan.catalog_edit import lines
+from knaster.model_plan.entry import Entry
+from knaster.model_plan.pools import Hardware, LeftOut, Room
+from knaster.model_plan.shapes import Spread
 from knaster.reports.json import diagnostic
+from knaster.units import GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,15 @@ def _row(row: Row) -> dict[str, Any]:
         "bytes_per_token": need.bytes_per_token,
         "parts": [{"name": part.name, "bytes": part.size, "source": part.source} for part in need.parts],
         "spare": row.spare,
+        "figures": [_on_record(one) for one in row.figures],
         "where": [*map(_spread_data, row.spreads), *map(_room_data, row.rooms)],
     }
+
+
+def _on_record(one: OnRecord) -> dict[str, Any]:
+    """What is not known of it is left out, as in the catalog; ``kind`` says whether anybody measured it."""
+    known = {key: value for key, value in asdict(one.figure).items() if value is not None and value is not False}
+    return {"model": one.model, **known}
 
 
 def _spread_data(spread: Spread) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from knaster.cluster import Cluster, Gpu
 from knaster.diagnostics import Severity
 from knaster.files import Files
+from knaster.names import spot
 from knaster.pipeline import Evaluation
 from knaster.placement.failure import place_name
 from knaster.placement.result import Assignment, PlacementPlan, Unplaced
@@ -118,11 +119,6 @@ class _Models:
     def _size(self, name: str) -> tuple[float, float, str]:
         model = self._known.get(name)
         return (-model.vram_gb, -model.min_memory_gb, name) if model else (0, 0, name)
-
-
-def spot(node: str, index: int | None) -> str:
-    """``pve44/1`` for a card, ``pve44`` for a node's CPU."""
-    return node if index is None else f"{node}/{index}"
 
 
 def head(evaluation: Evaluation) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from knaster.files import Files
+from knaster.names import short_id
 from knaster.placement.survival import Failures, Survival
 from knaster.pull import PullPlan
 from knaster.reports import diff
 from knaster.reports.blocks import Block, Items, Line, Problems, Report, Table, plural
 from knaster.reports.comment import result_id, sentence
 from knaster.reports.json import diagnostic
-from knaster.reports.landing import SHORT
 
 VERSION = 1
 """Of the layout of ``plan.json``."""
@@ -23,7 +23,7 @@ def fetched(target: str, base: str, number: int, head: str, others: int) -> Repo
     """JSON: ``{command, ok, target, base, number, head, others}``; ``others`` counts the other open pull requests."""
     data = {"command": "pr fetch", "ok": True, "target": target, "base": base}
     data |= {"number": number, "head": head, "others": others}
-    text = f"fetched {target} {base[:SHORT]}, pull request {number} {head[:SHORT]} and {plural(others, 'other')}"
+    text = f"fetched {target} {short_id(base)}, pull request {number} {short_id(head)} and {plural(others, 'other')}"
     return Report(data, (Line(text, "good"),))
 
 
@@ -57,7 +57,7 @@ def data(plan: PullPlan) -> dict[str, Any]:
 
 def planned(plan: PullPlan, files: Files) -> Report:
     """What people read at a prompt; JSON as in `data`."""
-    merge = f"{plan.head[:SHORT]} merged into {plan.target} {plan.base[:SHORT]}"
+    merge = f"{short_id(plan.head)} merged into {plan.target} {short_id(plan.base)}"
     blocks: tuple[Block, ...] = (
         Line(f"{merge}: {sentence(plan)}", "good" if plan.ok else "bad"),
         Items("to note", plan.notes),
@@ -65,7 +65,7 @@ def planned(plan: PullPlan, files: Files) -> Report:
         *((Line(f"to fix: {plan.command}", "bad"),) if plan.command else ()),
         *diff.blocks(plan.comparison, plan.problems),
         *_standing(plan),
-        *((Line(f"plan {plan.plan_id[:SHORT]}"),) if plan.plan_id else ()),
+        *((Line(f"plan {short_id(plan.plan_id)}"),) if plan.plan_id else ()),
     )
     return Report(data(plan), blocks)
 
@@ -89,10 +89,10 @@ def swept(target: str, tip: str, plans: Mapping[int, PullPlan], outcomes: Mappin
     ]
     told = {"command": "pr sweep", "ok": all(outcomes.values()), "target": target, "base": tip, "pulls": found}
     rows = tuple(
-        (f"#{number}", plan.head[:SHORT], outcomes.get(number) or "not told", sentence(plan))
+        (f"#{number}", short_id(plan.head), outcomes.get(number) or "not told", sentence(plan))
         for number, plan in plans.items()
     )
-    text = f"{plural(len(plans), 'open pull request')} planned against {target} {tip[:SHORT]}"
+    text = f"{plural(len(plans), 'open pull request')} planned against {target} {short_id(tip)}"
     return Report(told, (Table(("PULL", "HEAD", "COMMENT", "RESULT"), rows), Line(text, "good")))
 
 

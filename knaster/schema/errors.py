@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any
 
 from knaster.diagnostics import Diagnostic, Place, Route
-from knaster.schema.hints import example, missing_hint, near, remedy, respelled, usage
+from knaster.names import nearest
+from knaster.schema.hints import example, missing_hint, remedy, respelled, usage
 from knaster.schema.repeats import repeated
 from knaster.schema.words import echo, joined, kind_of, types, where
 
@@ -86,7 +87,7 @@ def _meant(unknown: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
     """Unknown keys that stand for missing ones: near misses, and the only unknown key beside the only missing one."""
     meant: dict[str, str] = {}
     for key in unknown:
-        match = near(key, [name for name in missing if name not in meant.values()])
+        match = nearest(key, [name for name in missing if name not in meant.values()])
         if match:
             meant[key] = match
     if not meant and len(unknown) == len(missing) == 1:
@@ -104,7 +105,7 @@ def _key_hint(key: str, meant: str | None, absent: Sequence[str], allowed: Schem
     homes = list(_homes(key, root))
     if len(homes) == 1:
         return f'"{key}" belongs {_inside_text(homes[0])}'
-    match = near(key, absent)
+    match = nearest(key, absent)
     if match:
         return f'did you mean "{match}"?'
     return f"allowed here: {', '.join(allowed)}"
@@ -150,7 +151,7 @@ def _hidden(schema: Schema) -> bool:
 
 def _value_hint(refusal: Refusal) -> str | None:
     if refusal.keyword == "enum":
-        match = near(
+        match = nearest(
             str(refusal.value), [one for one in refusal.limit if isinstance(one, str) and one not in refusal.beside]
         )
         return f'did you mean "{match}"?' if match else usage(refusal.schema)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,17 +11,6 @@ from knaster.schema.words import echo
 Schema = Mapping[str, Any]
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-
-
-def near(name: str, candidates: Sequence[str]) -> str | None:
-    """The candidate that `name` is a near miss of, whatever its case and separators (``minVramGb``)."""
-    bare = {_bare(candidate): candidate for candidate in reversed(candidates)}
-    match = difflib.get_close_matches(_bare(name[:200]), list(bare), n=1, cutoff=0.65)
-    return bare[match[0]] if match else None
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[-_. ]", "", name).lower()
 
 
 def respelled(value: str, pattern: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Which slots meet on a card, and whether they may run there at the same time (see `knaster.share_tree`)."""
+"""Which slots meet on a card, and whether they may run there at the same time (see `knaster.placement.share_tree`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from knaster.cluster import Role, Slot
 from knaster.placement.result import Assignment
-from knaster.share_tree import MOST, concurrent_top, trees
+from knaster.placement.share_tree import MOST, concurrent_top, trees
 
 
 @dataclass(frozen=True, slots=True, eq=False)

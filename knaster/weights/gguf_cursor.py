@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 
+from knaster.units import MIB
 from knaster.weights.reader import MalformedError, Reader
 
-HEADER_BOUND = 96 * 1024 * 1024
+HEADER_BOUND = 96 * MIB
 """Bytes read of one file. The largest headers have tokenizers of 260,000 words and 500,000 merges: about 16 MiB."""
-_FIRST = 1024 * 1024
-_NEXT = 4 * 1024 * 1024
+_FIRST = MIB
+_NEXT = 4 * MIB
 
 
 class Cursor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from knaster.units import MIB
 from knaster.weights import gguf, gguf_names
 from knaster.weights.kinds import Unreadable, not_a_model, passed_over
 from knaster.weights.published import GgufFile, Published, Tensor
@@ -13,7 +14,7 @@ from knaster.weights.safetensors import json_object
 from knaster.weights.shards import Shards, shards
 
 CONFIG = "config.json"
-CONFIG_BOUND = 4 * 1024 * 1024
+CONFIG_BOUND = 4 * MIB
 LISTED = 500
 """GGUF models of one repository that are looked at."""
 

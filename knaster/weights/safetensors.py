@@ -17,7 +17,6 @@ HEADER_BOUND = 25_000_000
 """Bytes of a header that are read, as huggingface_hub does; the format itself allows 100,000,000."""
 FIRST_READ = 64 * 1024
 """Bytes asked for at once: the whole header of most files, so that one request answers."""
-TEXT_BOUND = 4 * 1024 * 1024
 _DIMENSIONS = 16
 _LARGEST = 2**63
 

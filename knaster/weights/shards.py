@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from knaster.units import MIB
 from knaster.weights import safetensors
 from knaster.weights.published import Tensor
 from knaster.weights.reader import MalformedError, Progress, Reader, reading, whole
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
-INDEX_BOUND = 64 * 1024 * 1024
+INDEX_BOUND = 64 * MIB
 SHARDS_BOUND = 2000
 TENSORS_BOUND = 2_000_000
 _AT_ONCE = 8

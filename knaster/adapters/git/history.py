@@ -1,4 +1,4 @@
-"""What the placement in force needs to know of a repository (`knaster.in_force.History`)."""
+"""What the placement in force needs to know of a repository (`knaster.in_force.mainline.History`)."""
 
 from __future__ import annotations
 

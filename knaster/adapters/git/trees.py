@@ -20,9 +20,10 @@ from knaster.adapters.git.blobs import contents, sizes_of
 from knaster.adapters.git.runner import ask
 from knaster.adapters.git.telling import refuse_option
 from knaster.files import Entry, Refused
+from knaster.units import MIB
 
 GENERATED = "generated"
-_LISTING_BOUND = 16 * 1024 * 1024
+_LISTING_BOUND = 16 * MIB
 """Bytes of names: some 150,000 files. A few small trees that hold one another can list more than fits anywhere."""
 _KINDS = {"100644": FILE, "100755": FILE, "120000": "a symbolic link", "160000": "a submodule"}
 _NO_NAME = "an entry whose name no checkout can have"

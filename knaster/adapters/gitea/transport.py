@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from knaster import foreign_json
 from knaster.adapters.gitea.errors import Temporary, failure
 from knaster.adapters.http import Exchange, HttpError, Limits, Session, redirect
 from knaster.adapters.web import scrubbed
@@ -97,7 +97,7 @@ class Transport:
         status, body = answer.status, answer.body
         if 300 <= status < 400:
             raise WorldError(self._said(what, redirect(answer, self.root)), "name the address that it leads to")
-        data = _json(body)
+        data = foreign_json.value(body)
         if not 200 <= status < 300:
             said = f"{status} {answer.reason}{_reason(body, data)}"
             raise failure(status, self._said(what, said), _seconds(answer.headers.get("retry-after")))
@@ -112,14 +112,6 @@ class Transport:
 
     def _said(self, what: str, text: str) -> str:
         return scrubbed(f"Gitea, {what}: {text}", self.token)
-
-
-def _json(body: bytes) -> Any:
-    """None where it is none."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _reason(body: bytes, data: Any) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from knaster.cluster.architecture import CannotTell
 from knaster.document.scalars import shown
-from knaster.fit.architecture import CannotTell
 
 MOST = 2**40
 """No number of a config that memory depends on is larger; a larger one is an error, not a model."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from knaster.fit.architecture import LayerCache
+from knaster.cluster.architecture import LayerCache
 from knaster.fit.recognition.config import Config
 from knaster.fit.recognition.decoders import decoder, fused
 from knaster.fit.recognition.encoders import bert, nomic

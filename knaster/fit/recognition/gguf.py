@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
+from knaster.cluster.architecture import Architecture, TensorGroup
 from knaster.document.scalars import shown
-from knaster.fit.architecture import Architecture, TensorGroup
 from knaster.fit.recognition.config import MOST_LAYERS, Config, UnknownError, quoted
 from knaster.fit.recognition.gguf_caches import WINDOWS, Blocks, gguf_caches
 from knaster.fit.recognition.gguf_types import precision_of

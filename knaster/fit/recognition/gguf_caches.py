@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from knaster.fit.architecture import LayerCache, TensorGroup
+from knaster.cluster.architecture import LayerCache, TensorGroup
 from knaster.fit.recognition.config import Config, UnknownError, quoted
 
 WINDOWS: Mapping[str, int] = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gemma4": 6, "gpt-oss": 2, "cohere2": 4}

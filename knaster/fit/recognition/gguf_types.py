@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from knaster.fit.architecture import TensorGroup
+from knaster.cluster.architecture import TensorGroup
 from knaster.fit.recognition.config import Config
 
 _FILE_TYPES: Mapping[int, tuple[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from knaster.fit.architecture import TensorGroup
+from knaster.cluster.architecture import TensorGroup
 from knaster.fit.recognition.config import UnknownError, quoted
 from knaster.fit.recognition.names import outside, place
 from knaster.fit.recognition.packing import Packing, Weight, weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from knaster.fit.architecture import LayerCache
+from knaster.cluster.architecture import LayerCache
 from knaster.fit.recognition.config import Config, UnknownError, quoted
 from knaster.fit.recognition.heads import Heads
 from knaster.fit.recognition.kinds import Kind, window

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from knaster.fit.architecture import LayerCache
+from knaster.cluster.architecture import LayerCache
 from knaster.fit.recognition.config import Config, UnknownError, quoted
 from knaster.fit.recognition.heads import heads_of
 from knaster.fit.recognition.kinds import Kind

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from knaster.fit.architecture import TensorGroup
+from knaster.cluster.architecture import TensorGroup
 from knaster.fit.recognition.config import Config, UnknownError, quoted
 from knaster.fit.recognition.packing import Packing
 from knaster.fit.recognition.sheet import Row

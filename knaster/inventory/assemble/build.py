@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from knaster.cards.pci_ids import VENDORS
+from knaster.cards.table import Known, describe, nominal_gb
 from knaster.cluster import Gpu, Number, Pci
 from knaster.inventory.assemble.pci import Seen
-from knaster.inventory.gpu_table import Known, describe, nominal_gb
 from knaster.inventory.parsers.nvidia_smi import SmiGpu
 from knaster.inventory.parsers.vendor import VendorGpu
-from knaster.inventory.pci_ids import VENDORS
 
 _FIELD = re.compile(r"gpus\[([0-9]+)\]\.(name|memory_gb|memory_mib|compute_cap|driver|uuid): ")
 _CARVE_OUT_MIB = 1024

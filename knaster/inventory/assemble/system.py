@@ -13,6 +13,7 @@ from knaster.inventory.capture import MISSING, Capture, Section
 from knaster.inventory.parsers import cpuinfo, lsblk, lscpu, meminfo, memory_blocks, pve, windows
 from knaster.inventory.parsers.values import token, whole
 from knaster.inventory.reading import Problem, Reading
+from knaster.units import GIB
 
 Platform = Literal["proxmox", "workstation", "bare"]
 
@@ -20,7 +21,6 @@ _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _IPV4 = re.compile(r"(?<![0-9.:])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")
 _ROUTED = re.compile(r"\bsrc ([0-9.]+)")
 _PARTS = ("model", "cores", "threads")
-_GIB = 1 << 30
 
 
 def text_of(capture: Capture, name: str) -> str:
@@ -141,8 +141,8 @@ def memory(capture: Capture) -> Reading[Number]:
     kind, limit = container_of(capture), text_of(capture, "memory-limit")
     if reading.value is None or kind is None:
         return reading
-    if limit.isascii() and limit.isdecimal() and 0 < int(limit[:20]) < reading.value * _GIB:
-        allowed = whole(int(limit[:20]), _GIB)
+    if limit.isascii() and limit.isdecimal() and 0 < int(limit[:20]) < reading.value * GIB:
+        allowed = whole(int(limit[:20]), GIB)
         said = f"memory_gb: this {kind} container may use {allowed} of the {reading.value} GiB that it sees"
         return Reading(allowed, (*reading.warnings, said))
     if kind.startswith("lxc") or limit:
@@ -167,7 +167,7 @@ def _blocks(section: Section) -> Reading[Number]:
     reading = memory_blocks.parse(section.text)
     if reading.value is None:
         return Reading(problem=reading.problem)
-    return Reading(whole(reading.value.online_bytes, _GIB), reading.warnings)
+    return Reading(whole(reading.value.online_bytes, GIB), reading.warnings)
 
 
 def _meminfo(section: Section) -> Reading[Number]:
@@ -178,14 +178,14 @@ def _meminfo(section: Section) -> Reading[Number]:
 
 
 def _gib(size: Reading[int]) -> Reading[Number]:
-    return Reading(None if size.value is None else whole(size.value, _GIB), size.warnings, size.problem)
+    return Reading(None if size.value is None else whole(size.value, GIB), size.warnings, size.problem)
 
 
 def _pve_memory(section: Section) -> Reading[Number]:
     status = pve.node_status(section.text)
     if status.value is None or status.value.memory_bytes is None:
         return Reading(problem=status.problem or Problem("no-memory", "the status of the node has no memory"))
-    return Reading(whole(status.value.memory_bytes, _GIB), status.warnings)
+    return Reading(whole(status.value.memory_bytes, GIB), status.warnings)
 
 
 def disks(capture: Capture) -> Reading[tuple[Disk, ...]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from knaster.cards.pci_ids import VENDORS, split
 from knaster.inventory.parsers.pci_device import PciDevice, gpus
 from knaster.inventory.parsers.values import address, token, words
-from knaster.inventory.pci_ids import VENDORS, split
 from knaster.inventory.reading import Problem, Reading, normalise
 
 __all__ = ["PciDevice", "gpus", "parse"]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from knaster.cards.pci_ids import VENDORS
 from knaster.inventory.parsers.values import token
-from knaster.inventory.pci_ids import VENDORS
 
 _ID = re.compile(r"(?:0x)?([0-9a-f]{4})", re.IGNORECASE)
 _CLASS = re.compile(r"(?:0x)?([0-9a-f]{4})[0-9a-f]{2}", re.IGNORECASE)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from knaster.cards.pci_ids import split
 from knaster.cluster import Disk
 from knaster.inventory.parsers.jsontext import decode, objects
 from knaster.inventory.parsers.pci_device import PciDevice, ids, subsystem
 from knaster.inventory.parsers.values import address, checked_cpu, integer, token, whole, words
-from knaster.inventory.pci_ids import split
 from knaster.inventory.reading import Problem, Reading, normalise
 
 _ROTATIONAL = {"hdd": True, "ssd": False, "nvme": False}

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from knaster.cluster import Cpu, Number
 from knaster.inventory.reading import Reading
+from knaster.units import MIB
 
-MIB = 1 << 20
 _NOT_KNOWN = re.compile(r"\[?(-|n/a|unknown|none|null|not (specified|available|supported))?\]?", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _ADDRESS = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from knaster.names import short_id
 from knaster.pull import PullPlan
 from knaster.reports import markdown
 from knaster.reports.comment import failures, repeats
@@ -36,7 +37,6 @@ __all__ = [
 BUDGET = 60_000
 """Bytes of a comment: more would slow the page for everybody who opens it."""
 _ALERT_BUDGET = 3_000
-_SHORT = 12
 _MAIN = frozenset({"main", "master"})
 
 
@@ -72,7 +72,7 @@ def turning(plan: PullPlan) -> str:
         mark=Safe(_MARKS["destructive"]),
         sentence=sentence(plan),
         into=_into(plan),
-        head=plan.head[:_SHORT],
+        head=short_id(plan.head),
     )
     taken = _blocks([taken_away(repeats.without(plan))])
     return fit([[start, *taken], [start, *taken], [start]], _ALERT_BUDGET)
@@ -104,12 +104,12 @@ def _command(plan: PullPlan) -> Safe | None:
 
 def _foot(plan: PullPlan, links: Links | None, *, cut: bool) -> Safe:
     def commit(sha: str) -> Spot:
-        return Spot(sha[:_SHORT], Safe(links.commit(sha) if links else ""))
+        return Spot(short_id(sha), Safe(links.commit(sha) if links else ""))
 
     return render(
         "foot",
         cut=cut,
-        plan_id=plan.plan_id[:_SHORT],
+        plan_id=short_id(plan.plan_id),
         head=commit(plan.head),
         base=commit(plan.base),
         other=commit(plan.compared_with) if plan.compared_with != plan.base else None,

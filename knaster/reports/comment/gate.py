@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from knaster import foreign_json
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.names import short_id
 from knaster.reports.blocks import plural
 from knaster.reports.comment import values
 from knaster.reports.comment.ladder import GAP, Block, fit
@@ -14,7 +16,6 @@ from knaster.reports.comment.templates import render
 
 GATE_BUDGET = 4_000
 """Bytes that the section takes at most, beside those of the comment."""
-_SHORT = 12
 _COUNTS = "\nCounts: "
 _OTHER = "its result is of another plan than this comment, and is not shown; make it from the generated/ of this merge"
 _UNREADABLE = "its result cannot be read; make it with knaster tofu gate PLAN.json --format json -o FILE"
@@ -31,9 +32,9 @@ def section(gate: Mapping[str, Any], plan_id: str) -> str:
     changes, found = gate.get("changes"), gate.get("diagnostics")
     if gate.get("command") != "tofu gate" or not isinstance(changes, list) or not isinstance(found, list):
         return render("gate", sentence=_UNREADABLE, plan_id="")
-    made = _text(gate, "plan_id")
+    made = foreign_json.string(gate, "plan_id")
     if not made or made != plan_id:
-        return render("gate", sentence=_OTHER, plan_id=made[:_SHORT])
+        return render("gate", sentence=_OTHER, plan_id=short_id(made))
     problems, done = list(_problems(found)), list(_lines(changes))
     head = render("gate", sentence=_sentence(gate, problems, done), plan_id="")
     findings = Section("Findings", "problem", problems, lambda one: values.problem(one, None, ""))
@@ -52,7 +53,7 @@ def _sentence(gate: Mapping[str, Any], problems: list[Diagnostic], done: list[st
 def _problems(some: list[Any]) -> Iterator[Diagnostic]:
     for one in some:
         if isinstance(one, dict) and one.get("severity") in tuple(Severity):
-            code, message, hint = (_text(one, key) for key in ("code", "message", "hint"))
+            code, message, hint = (foreign_json.string(one, key) for key in ("code", "message", "hint"))
             yield Diagnostic(code, message, None, Severity(one["severity"]), hint or None)
 
 
@@ -60,10 +61,5 @@ def _lines(some: list[Any]) -> Iterator[str]:
     """``guest infra is changed and restarts: memory.dedicated 8192 -> 9216``."""
     for one in some:
         if isinstance(one, dict):
-            noun, name, summary, cause = (_text(one, key) for key in ("noun", "name", "summary", "cause"))
+            noun, name, summary, cause = (foreign_json.string(one, key) for key in ("noun", "name", "summary", "cause"))
             yield " ".join(filter(None, (noun, name, summary))) + (f": {cause}" if cause else "")
-
-
-def _text(one: Mapping[str, Any], key: str) -> str:
-    found = one.get(key)
-    return found if isinstance(found, str) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from knaster.changes.result import Change, Comparison
+from knaster.names import short_id
 from knaster.reports.comment import values
 from knaster.reports.comment.ladder import Block, fit
 from knaster.reports.comment.markers import Marker, encoded
@@ -12,7 +13,6 @@ from knaster.reports.comment.sections import Section
 from knaster.reports.comment.templates import Safe, render
 
 _BUDGET = 20_000
-_SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ def otherwise(landed: Landed, promised: Comparison, done: Comparison) -> str:
         "landed",
         marker=Safe(landed.marker),
         target=shown.target,
-        commit=landed.commit[:_SHORT],
-        landed=landed.plan_id[:_SHORT],
-        shown=shown.plan[:_SHORT] or "none",
-        head=shown.head[:_SHORT],
-        base=shown.base[:_SHORT],
+        commit=short_id(landed.commit),
+        landed=short_id(landed.plan_id),
+        shown=short_id(shown.plan) or "none",
+        head=short_id(shown.head),
+        base=short_id(shown.base),
     )
     parts = (("Done, but not shown", added), ("Shown, but not done", missing))
     blocks = [Block(Section(title, "change", changes, values.row)) for title, changes in parts if changes]

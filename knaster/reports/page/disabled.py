@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knaster.cluster import CardPolicy, Catalog, Cluster, Figure
+from knaster.cards.benchmarks import missing, required
+from knaster.cards.types import finder
+from knaster.cluster import Catalog, Cluster
+from knaster.fit.to_measure import command
 from knaster.placement.cards import Card, collect
 from knaster.placement.filters import Ask, Spot, first_failure
 from knaster.reports.page.classes import enabled, groups, kind_of
@@ -69,9 +72,7 @@ def _row(cards: list[Card], cluster: Cluster, fits: dict[str, tuple[str, ...]]) 
 def _steps(cards: list[Card], cluster: Cluster) -> Iterable[str]:
     """What has to be done, in order."""
     gpu = cards[0].gpu
-    policy = _policy(cards[0], cluster)
-    if policy and policy.requires == "benchmark":
-        yield _benchmark(policy, gpu.name, cluster.catalog or Catalog())
+    yield from _benchmark(cards[0], cluster)
     unknown = [
         what
         for value, what in ((gpu.memory_gb, "its VRAM"), (gpu.compute_cap, "its compute capability"))
@@ -86,29 +87,15 @@ def _steps(cards: list[Card], cluster: Cluster) -> Iterable[str]:
     yield f"Take disabled: true (and its reason) out of {', '.join(files)}."
 
 
-def _policy(card: Card, cluster: Cluster) -> CardPolicy | None:
-    gpu, platform = card.gpu, cluster.platform
-    return platform.cards.get(gpu.pci.id) if platform and gpu.pci and gpu.pci.id else None
-
-
-def _benchmark(policy: CardPolicy, name: str | None, catalog: Catalog) -> str:
-    """The card policy wants a measured power reading for the type; whether there is one."""
-    readings = [
-        figure
-        for model in catalog.models.values()
-        for figure in model.figures
-        if figure.kind == "measured" and _is_power(figure) and figure.card in (name, policy.name)
-    ]
-    if readings:
-        return f"A benchmark with a power reading is on record for {policy.name}: its card policy is met."
-    return (
-        f"Run llama-bench on a {policy.name} with a power reading, and record it as measured in catalog/models.yaml: "
-        "its card policy requires a benchmark, and there is none."
-    )
-
-
-def _is_power(figure: Figure) -> bool:
-    return figure.unit == "W" or figure.metric.startswith("power")
+def _benchmark(card: Card, cluster: Cluster) -> Iterable[str]:
+    """For each policy that requires a benchmark of the type: whether one is on record, else how to make it."""
+    catalog = cluster.catalog or Catalog()
+    for policy in required(card.gpu, finder(cluster.platform)):
+        if lacking := missing(policy, catalog):
+            measure = command(card.node, card.gpu, policy, catalog, cluster.platform)
+            yield f"On its machine run {measure}: a {policy.name} needs a benchmark with a power reading; {lacking}."
+        else:
+            yield f"A benchmark with a power reading is on record for {policy.name}: its card policy is met."
 
 
 def _roles(card: Card, cluster: Cluster) -> Iterable[str]:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 from typing import Literal
 
 from knaster.cluster import Catalog, Cluster, Engine, Model
 from knaster.fit import Device, why_not
-from knaster.reports.page.budget import gb
 from knaster.reports.page.classes import Group, Kind, groups
 from knaster.reports.page.pairs import Pair
-from knaster.units import MIB_PER_GIB, exact, show
-
-_STEPS = 100
-"""Room is rounded down to hundredths of a GiB, as in the reasons of `fits`."""
+from knaster.units import MIB_PER_GIB, exact, hundredths, show
 
 Verdict = Literal["yes", "no", "some", "out"]
 """``some``: on some cards of the class; ``out``: the cards are disabled, or their nodes are down."""
@@ -103,7 +98,7 @@ def _column(group: Group) -> Column:
     if room is None:
         usable = "room not known"
     else:
-        low, high = (gb(floor(size * _STEPS / MIB_PER_GIB) * Fraction(MIB_PER_GIB, _STEPS)) for size in room)
+        low, high = (show(hundredths(exact(Fraction(size, MIB_PER_GIB)))) for size in room)
         usable = f"{low} GiB for models" if low == high else f"{low} to {high} GiB for models"
     _, *facts = group.kind.label.split(", ", 1)
     parts = (*facts, usable, group.kind.policy)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from knaster.cluster import Gpu, Node, Platform
 from knaster.guests import Guest
+from knaster.names import spot
 from knaster.placement.result import Assignment
 from knaster.planned import Planned
 from knaster.reports.page.boxes import CardBox, GuestBox, NodeBox
 from knaster.reports.page.budget import budget, size
 from knaster.reports.page.tenants import Known, tenant
-from knaster.reports.placement import spot
 from knaster.slots import SlotView
 from knaster.units import show, show_cc
+
+Here = TypeVar("Here", Assignment, Guest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +41,18 @@ def nodes(planned: Planned, views: Iterable[SlotView], drops: Mapping[str, tuple
             cluster.catalog.models if cluster.catalog else {},
             {(view.role, view.name): view.model for view in views},
         ),
-        _grouped(planned.plan.assignments),
-        _hosted(planned.guests),
+        _by_node(planned.plan.assignments),
+        _by_node(planned.guests),
         cluster.platform,
         drops,
     )
     return {node.name: _node(node, scene) for node in reversed(cluster.nodes)}
 
 
-def _grouped(assignments: Iterable[Assignment]) -> dict[str, list[Assignment]]:
-    found: dict[str, list[Assignment]] = {}
-    for one in assignments:
+def _by_node(things: Iterable[Here]) -> dict[str, list[Here]]:
+    found: dict[str, list[Here]] = {}
+    for one in things:
         found.setdefault(one.node, []).append(one)
-    return found
-
-
-def _hosted(guests: Iterable[Guest]) -> dict[str, list[Guest]]:
-    found: dict[str, list[Guest]] = {}
-    for guest in guests:
-        found.setdefault(guest.node, []).append(guest)
     return found
 
 

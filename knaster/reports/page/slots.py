@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from knaster.names import spot
 from knaster.planned import Planned
-from knaster.reports.placement import spot
 from knaster.slots import Endpoint, SlotView
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from knaster.cluster import Cluster
 from knaster.diagnostics import Diagnostic, Severity
+from knaster.names import short_id, spot
 from knaster.placement.survival import failures
 from knaster.reports.diff import Side
 from knaster.reports.page.boxes import NodeBox
@@ -18,11 +19,8 @@ from knaster.reports.page.nodes import nodes
 from knaster.reports.page.slots import SlotRow, slots
 from knaster.reports.page.totals import Total, totals
 from knaster.reports.page.unplaced import UnplacedRow, unplaced
-from knaster.reports.placement import spot
 from knaster.reports.wording import where
 from knaster.slots import slot_views
-
-_PLAN_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def view(side: Side) -> View | None:
     return View(
         name=side.name,
         ok=evaluation.ok,
-        plan=evaluation.plan_id[:_PLAN_DIGITS],
+        plan=short_id(evaluation.plan_id),
         totals=totals(evaluation, planned, views, found),
         nodes=nodes(planned, views, {**found.nodes.drops, **found.cards.drops}),
         slots=rows,
@@ -86,10 +84,7 @@ def view(side: Side) -> View | None:
         survives=(sentence(found.nodes, "node"), sentence(found.cards, "card")),
         survived=(
             ("nodes", survived((node.name for node in cluster.nodes), found.nodes)),
-            (
-                "cards",
-                survived((spot(node.name, gpu.index) for node in cluster.nodes for gpu in node.gpus), found.cards),
-            ),
+            ("cards", survived(_cards(cluster), found.cards)),
         ),
         problems=tuple(map(_problem, sorted(evaluation.diagnostics, key=_worst_first))),
     )

@@ -1,0 +1,1 @@
+"""What serving a model needs, in bytes: weights, caches, buffers and overheads of each engine."""

@@ -1,0 +1,1 @@
+"""The placement in force: what landed on main last, carried forward."""

@@ -1,0 +1,1 @@
+"""Files to a cluster: which paths are inputs, and what each of them says."""
