@@ -55,6 +55,15 @@ def test_outside_of_git_the_hint_is_no_fetch(words: tuple[str, ...], tmp_path: P
     )
 
 
+def test_a_bare_repository_says_to_clone_it(tmp_path: Path, capsys: Capture) -> None:
+    remote, _ = remote_and_clone(tmp_path, files())
+    assert main(["-C", str(remote.path), "verify"]) == 2
+    assert capsys.readouterr().err == (
+        "knaster: error: this is a bare repository, which holds no fleet to work on\n"
+        "hint: run knaster in a clone of it\n"
+    )
+
+
 def test_before_the_first_commit_there_is_nothing_to_plan(tmp_path: Path, capsys: Capture) -> None:
     work = Repo.new(tmp_path / "work")
     lay(work.path)

@@ -21,6 +21,8 @@ def failure(complaint: str, status: int = 1, hint: str | None = None) -> WorldEr
     words = said.removeprefix("fatal: ").removeprefix("error: ")
     if words.startswith("not a git repository"):
         return no_repository()
+    if words.startswith("cannot use bare repository"):
+        return WorldError("this is a bare repository, which holds no fleet to work on", "run knaster in a clone of it")
     return WorldError(f"git: {harmless(words)}", f"run: {advice}" if advice else hint or "run: git fsck")
 
 
