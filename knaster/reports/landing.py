@@ -41,7 +41,8 @@ def verified(sha: str, evaluation: Evaluation, findings: tuple[Diagnostic, ...])
         text = f"{sha[:SHORT]} is verified: {number} in generated/ are what its inputs need; plan {plan}"
         return Report(data, (Line(text, "good"),))
     verdict = (
-        f"{sha[:SHORT]} is not verified: {plural(len(findings), 'finding')} in generated/; knaster land repairs main"
+        f"{sha[:SHORT]} is not verified: {plural(len(findings), 'finding')} in generated/; "
+        "knaster land repairs main, and a branch may leave generated/ alone"
     )
     return Report(data, (Problems(findings), Line(verdict, "bad")))
 
