@@ -18,6 +18,7 @@ run: $(VENV)/.run
 	$(BIN)/knaster validate
 	$(BIN)/knaster render
 	$(BIN)/knaster placement plan
+	@printf '\nnext: . $(BIN)/activate, then knaster help\n'
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest

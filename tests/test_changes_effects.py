@@ -315,7 +315,10 @@ def test_a_card_that_gets_another_number_is_neither_enabled_nor_disabled() -> No
     ]
     on = text.replace("disabled: true", "disabled: false")
     assert numbered(on.replace("0000:01:00.0", "0000:07:00.0"))[0][2] == "is enabled: Quadro M4000"
-    assert numbered(swapped.replace("disabled: true", "disabled: false"))[0][2] == "is enabled: Quadro M4000"
+    assert (
+        numbered(swapped.replace("disabled: true", "disabled: false"))[0][2]
+        == "is enabled: Quadro M4000; gpu-pve44 stays as it is"
+    )
 
 
 def test_why_a_gpu_vm_comes_and_goes() -> None:

@@ -66,3 +66,24 @@ def test_fish_completes(tmp_path: Path) -> None:
 def test_another_shell_is_an_error(capsys: Capture) -> None:
     assert main(["completion", "ksh"]) == 2
     assert "hint: did you mean zsh?" in capsys.readouterr().err
+
+
+LOADED = {"bash": "complete -p knaster", "zsh": 'echo "$_comps[knaster]"'}
+"""What tells that the shell knows how to complete knaster."""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_it_is_loaded_as_the_readme_says(shell: str, tmp_path: Path) -> None:
+    program = shutil.which(shell)
+    if not program:
+        pytest.skip(f"there is no {shell} on this machine (apt install {shell})")
+    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    assert '`eval "$(knaster completion bash)"`' in readme
+    begin = 'autoload -U compinit; compinit -u -d "$2";' if shell == "zsh" else ""
+    line = f'{begin} eval "$(cat "$1")"; {LOADED[shell]}'
+    command = [program, "-c", line, shell, str(script(shell, tmp_path)), str(tmp_path / "dump")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_shtab_knaster" in done.stdout

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knaster.diagnostics import Diagnostic
 from knaster.gate import Fleet, Plan, Verdict, judge, read_plan
 from knaster.reports.blocks import Style
 from knaster.reports.gate import report
@@ -71,6 +72,11 @@ def test_nothing_to_do() -> None:
     verdict = judged(change(VM, "gpu-pve44", "no-op"), change(IMAGE, "pve44", "read"))
     assert (verdict.ok, verdict.changes) == (True, ())
     assert words(verdict) == ["nothing to do: the plan may be applied"]
+
+
+def test_a_plan_that_cannot_be_read_is_not_nothing_to_do() -> None:
+    unread = Verdict((), (Diagnostic("gate-plan", "README.md cannot be used: it is no JSON"),))
+    assert words(unread)[-1] == "the plan must not be applied"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from knaster.changes import compare
 from knaster.gate import Fleet, Plan, Verdict, judge, read_plan
 from knaster.pipeline import evaluate
 from tests.test_changes_effects import block
@@ -190,4 +191,14 @@ def test_a_new_node_that_is_off_gets_no_image(lab: Lab, tmp_path: Path, capsys: 
 
 def test_the_fleet_of_this_repository_has_no_keys_yet_and_says_so() -> None:
     (found,) = (one for one in evaluate(real()).diagnostics if one.code == "no-ssh-keys")
-    assert found.message.startswith("access.ssh_keys is empty: once made, nobody could log in to gpu-pve44")
+    assert found.message == "access.ssh_keys is empty: nobody could log in to a guest that is made"
+    assert str(found.hint).endswith("of gpu-pve44, gpu-pve46, gpu-pve48, gpu-pve52, infra")
+
+
+def test_a_guest_more_without_keys_is_no_other_problem() -> None:
+    """The page "Add a node": its VM joins those that the warning is about, and main had that warning."""
+    before = real()
+    added = str(before["inventory/pve48.yaml"]).replace("pve48", "pve53").replace("192.168.100.48", "192.168.100.53")
+    found = compare(evaluate(before), evaluate({**before, "inventory/pve53.yaml": added}))
+    assert [one.name for one in found.changes if one.effect == "create" and one.kind == "guest"] == ["gpu-pve53"]
+    assert [one.code for one in (*found.new, *found.fixed)] == ["assumed"]  # its profile says so

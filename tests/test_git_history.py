@@ -239,7 +239,7 @@ def test_a_cut_line_is_told_when_its_end_is_passed(cut: tuple[Repo, list[str]]) 
     for everything in (history.line("HEAD"), history.manifests("HEAD")):
         with pytest.raises(WorldError, match=r"the history of HEAD is cut off \(a shallow clone\)") as caught:
             list(everything)
-        assert caught.value.hint == "run: git fetch --unshallow"
+        assert caught.value.hint == "run: git fetch --unshallow; in a job: fetch-depth: 0"
 
 
 def test_the_remedy_works(cut: tuple[Repo, list[str]]) -> None:

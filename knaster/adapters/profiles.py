@@ -101,7 +101,9 @@ def opened(path: Path) -> Iterator[Folder]:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise WorldError(f"there is no folder {path}", f"make it first: mkdir {path}") from error
+        raise WorldError(
+            f"there is no folder {path}", f"run knaster at the top of the fleet's repository, or make it: mkdir {path}"
+        ) from error
     except OSError as error:
         try:
             kind = kind_of(path.lstat().st_mode)

@@ -40,6 +40,7 @@ def _placement(commands: argparse._SubParsersAction[Parser], common: Parser) -> 
 
 def completion(commands: argparse._SubParsersAction[Parser], common: Parser, tree: Parser) -> None:
     """Add the command that prints `tree`, the whole command line, as a shell's completion script."""
-    parser = command(commands, common, "completion", "completion", "Print a script that completes knaster in a shell.")
+    text = 'Print the completion script of a shell: eval "$(knaster completion bash)".'
+    parser = command(commands, common, "completion", "completion", text)
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
     parser.set_defaults(tree=tree)

@@ -99,12 +99,15 @@ def retired(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def keys(scene: Scene) -> Iterator[Diagnostic]:
-    """A guest gets its ssh keys when it is made, or never."""
+    """A guest gets its ssh keys when it is made, or never.
+
+    The names are in the hint: in the message, each guest that comes or goes would make it another problem.
+    """
     made = [guest.name for guest in scene.guests if not guest.exists]
     if made and not scene.platform.access.ssh_keys:
-        message = f"access.ssh_keys is empty: once made, nobody could log in to {listed(made)}"
+        message = "access.ssh_keys is empty: nobody could log in to a guest that is made"
         place = platform_place("access", "ssh_keys", on="key")
-        hint = "write the public keys of people and Ansible there before the first apply"
+        hint = f"write the public keys of people and Ansible there before the first apply of {listed(made)}"
         yield Diagnostic("no-ssh-keys", message, place, Severity.WARNING, hint)
 
 

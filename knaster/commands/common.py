@@ -34,17 +34,24 @@ def survey(args: argparse.Namespace) -> Survey:
     refuse_input_folders(args)
     root = Path(args.directory)
     files = adapter.read(root)
-    if not any((root / folder).exists() for folder in ("inventory", "catalog")):
-        raise WorldError(
-            f"there is neither inventory/ nor catalog/ in {root.absolute()}",
-            "run knaster at the top of the fleet's repository, or name it with -C DIR",
-        )
+    demand_fleet(root)
     current, problems = _current(root)
     evaluation = evaluate(files, current)
     if problems:
         found = tuple(sorted((*evaluation.diagnostics, *problems), key=order))
         evaluation = replace(evaluation, diagnostics=found)
     return Survey(root, files, evaluation)
+
+
+def demand_fleet(root: Path, *commits: str) -> None:
+    """Raises WorldError where neither the folder nor one of the `commits` has a fleet there."""
+    if any((root / folder).exists() for folder in ("inventory", "catalog")):
+        return
+    if not any(git.read(root, commit) for commit in commits):
+        raise WorldError(
+            f"there is neither inventory/ nor catalog/ in {root.absolute()}",
+            "run knaster at the top of the fleet's repository, or name it with -C DIR",
+        )
 
 
 def _current(root: Path) -> tuple[PlacementPlan | InForce | None, tuple[Diagnostic, ...]]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 
 from knaster.commands.output import write
+from knaster.diagnostics import WorldError
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the script; it is made from the very parser that reads the command line."""
+    if args.format != "text":
+        raise WorldError(f"completion prints a script for {args.shell}, not {args.format}", "leave --format out")
     import shtab
 
     for parser in _parsers(args.tree):

@@ -8,6 +8,7 @@ from pathlib import Path
 from knaster.adapters import git
 from knaster.changes import compare
 from knaster.commands import sides
+from knaster.commands.common import demand_fleet
 from knaster.commands.output import refuse_input_folders, show
 from knaster.diagnostics import WorldError
 from knaster.reports import diff
@@ -18,7 +19,9 @@ def run(args: argparse.Namespace) -> int:
     refuse_input_folders(args)
     root = Path(args.directory)
     sides.inside(root)
-    before = sides.commit(root, args.base or _fork(root))
+    base = args.base or _fork(root)
+    demand_fleet(root, *(git.resolve(root, rev) for rev in (base, args.head) if rev))
+    before = sides.commit(root, base)
     after = sides.commit(root, args.head, before.evaluation) if args.head else sides.tree(root, before.evaluation)
     comparison = compare(before.evaluation, after.evaluation)
     show(args, diff.report(before, after, comparison))

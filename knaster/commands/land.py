@@ -7,6 +7,7 @@ from pathlib import Path
 
 from knaster.adapters import git
 from knaster.checks.guest_list import vanished
+from knaster.commands.common import demand_fleet
 from knaster.commands.output import refuse_input_folders, show
 from knaster.commands.pulls import Target, compared
 from knaster.commands.told import tell
@@ -24,6 +25,7 @@ def run(args: argparse.Namespace) -> int:
     root = Path(args.directory)
     for _ in range(TRIES):
         target = Target(root, args.target, git.fetch(root, args.remote, args.target))
+        demand_fleet(root, target.tip)
         evaluation = target.line.evaluate()
         if refusals := _refusals(target, evaluation):
             show(args, landing.refused(target.name, target.tip, refusals, target.files))

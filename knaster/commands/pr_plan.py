@@ -10,9 +10,10 @@ from pathlib import Path
 from knaster.adapters import git
 from knaster.changes.claims import competing
 from knaster.commands import listed
+from knaster.commands.common import demand_fleet
 from knaster.commands.listed import Listed
 from knaster.commands.output import folder_for_results, refuse_input_folders, show, write
-from knaster.commands.pr_comment import ALERT, COMMENT, PLAN
+from knaster.commands.pr_comment import ALERT, COMMENT, PLAN, notice
 from knaster.commands.pulls import Pull, Target, plan_of
 from knaster.diagnostics import WorldError
 from knaster.reports import json, pulls
@@ -27,7 +28,11 @@ def run(args: argparse.Namespace) -> int:
     named = args.base or args.head
     found = listed.read(folder) if folder and not named else None
     target = _target(root, args.base, found)
-    pull = plan_of(target, git.resolve(root, found.head if found else args.head or "HEAD"))
+    head = git.resolve(root, found.head if found else args.head or "HEAD")
+    demand_fleet(root, target.tip, head)
+    if not (found or args.head or args.quiet):
+        _tell_uncommitted(root)
+    pull = plan_of(target, head)
     if found and found.others:
         pull = replace(pull, plan=pull.plan.noted(_competitors(target, pull, found)))
     links = Links(found.url, git.prefix(root)) if found and found.url else None
@@ -45,9 +50,20 @@ def _target(root: Path, base: str | None, found: Listed | None) -> Target:
         return Target(root, found.target, git.resolve(root, found.base))
     name = base or git.main_branch(root)
     if name is None:
+        if git.unborn(root):
+            raise WorldError("there is no commit to plan yet", "commit once; knaster validate needs none")
         raise WorldError("there is no main branch here to plan against", "name the target: --base REV")
     short = name.removeprefix("refs/").removeprefix("heads/").removeprefix("remotes/").removeprefix("origin/")
     return Target(root, short, git.resolve(root, name))
+
+
+def _tell_uncommitted(root: Path) -> None:
+    """A plan is made of commits, and who forgot one would take "no change" for the answer."""
+    found = git.uncommitted(root, ("inventory", "catalog"))
+    if found:
+        rest = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        said = f"note: {found[0]}{rest} not committed, so not in this plan"
+        notice(said, "commit first; knaster diff shows the working tree")
 
 
 def _competitors(target: Target, pull: Pull, found: Listed) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from knaster.changes import compare
 from knaster.commands import sides
-from knaster.commands.common import survey
+from knaster.commands.common import demand_fleet, survey
 from knaster.commands.output import refuse_input_folders, write
 from knaster.diagnostics import WorldError
 from knaster.reports import text, validation
@@ -41,6 +41,7 @@ def _sides(args: argparse.Namespace) -> tuple[Side | None, Side]:
         return None, Side("the working tree", found.files, found.evaluation)
     root = Path(args.directory)
     sides.inside(root)
+    demand_fleet(root)
     before = sides.commit(root, args.base)
     return before, sides.tree(root, before.evaluation)
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from knaster.adapters import git
+from knaster.commands.common import demand_fleet
 from knaster.commands.output import refuse_input_folders, show
 from knaster.commands.pulls import compared
 from knaster.in_force.mainline import Mainline
@@ -18,6 +19,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_input_folders(args)
     root = Path(args.directory)
     sha = git.resolve(root, args.rev)
+    demand_fleet(root, sha)
     files = git.read(root, sha)
     evaluation = evaluate(files, Mainline(git.History(root), sha).in_force)
     if not evaluation.ok:

@@ -17,7 +17,7 @@ from knaster.inventory.reading import Problem
 
 _SAME = "machines of one name: give each a name of its own, or collect only the one that is the node"
 
-State = Literal["created", "updated", "unchanged", "differs", "ignored", "failed", "unreachable"]
+State = Literal["created", "updated", "unchanged", "differs", "new", "ignored", "failed", "unreachable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def compare(found: Read, file: str, existing: str | None) -> Host:
     """Whether the profile `file` still is what the machine says."""
     if existing is None:
         problem = f"there is no profile of this machine: {file}"
-        return _host(found, "failed", None, problem=problem, hint="collect it: --all, or -o FILE, without --check")
+        return _host(found, "new", None, problem=problem, hint="collect it: --all, or -o FILE, without --check")
     reading = profile_text.drift(existing, found.facts)
     if reading.value is None:
         return _unusable(found, file, reading.problem)

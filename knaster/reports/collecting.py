@@ -11,7 +11,7 @@ from typing import Any
 from knaster.inventory.collected import Host
 from knaster.reports.blocks import Block, Items, Line, Report, Table
 
-_ORDER = ("created", "updated", "unchanged", "differs", "ignored", "failed", "unreachable")
+_ORDER = ("created", "updated", "unchanged", "differs", "new", "ignored", "failed", "unreachable")
 _LONGEST = 60
 _ASKED = re.compile(r"(?:ssh://)?(?:[^@]*@)?([^@.:]*)")
 """The machine's own part of ``ssh://root@pve44.lan:22`` and of ``pve44.capture``."""

@@ -54,5 +54,7 @@ def _line(one: Told) -> str:
 
 
 def _summary(verdict: Verdict) -> str:
-    changes = plural(len(verdict.changes), "change") if verdict.changes else "nothing to do"
+    if not verdict.changes:
+        return "nothing to do: the plan may be applied" if verdict.ok else "the plan must not be applied"
+    changes = plural(len(verdict.changes), "change")
     return f"{changes}: the plan may be applied" if verdict.ok else f"{changes}: the plan must not be applied"

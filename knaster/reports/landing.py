@@ -38,7 +38,8 @@ def verified(sha: str, evaluation: Evaluation, findings: tuple[Diagnostic, ...])
         text = f"{short_id(sha)} is verified: {number} in generated/ are what its inputs need; plan {plan}"
         return Report(data, (Line(text, "good"),))
     verdict = (
-        f"{short_id(sha)} is not verified: {plural(len(findings), 'finding')} in generated/; knaster land repairs main"
+        f"{short_id(sha)} is not verified: {plural(len(findings), 'finding')} in generated/; "
+        "knaster land repairs main, and a branch may leave generated/ alone"
     )
     return Report(data, (Problems(findings), Line(verdict, "bad")))
 

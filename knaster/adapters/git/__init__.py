@@ -21,7 +21,7 @@ from knaster.adapters.git.merging import Merged, merge
 from knaster.adapters.git.network import fetch, fetch_reference, push
 from knaster.adapters.git.pulls import fetch_pulls
 from knaster.adapters.git.trees import generated, read, read_many, touched
-from knaster.adapters.git.worktree import create, head_file, inside_git, tracked
+from knaster.adapters.git.worktree import create, head_file, inside_git, tracked, unborn, uncommitted
 
 __all__ = [
     "History",
@@ -50,5 +50,7 @@ __all__ = [
     "resolve",
     "touched",
     "tracked",
+    "unborn",
+    "uncommitted",
     "with_generated",
 ]

@@ -22,6 +22,10 @@ _AS_A_SERVER = (
 """Git's own defaults, whatever a person has set: the server merges with these."""
 
 
+_NOT_WRITABLE = ("unable to create temporary file", "insufficient permission")
+"""What ``write_loose_object`` of git's object-file.c says before "failure to merge"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """The tree of a merge and the paths in conflict, sorted; these are relative to the root asked about (``../x``)."""
@@ -60,4 +64,9 @@ def _not_merged(root: Path, base: str, head: str, complaint: str, status: int) -
     if status == 129 or "usage: git merge-tree" in complaint or "write-tree" in complaint:
         have = line(root, "version").removeprefix("git version ")
         return WorldError(f"git {have} cannot merge in memory, git 2.38 or newer can", "install git 2.38 or newer")
+    if any(words in complaint for words in _NOT_WRITABLE):
+        return WorldError(
+            "the merge cannot be kept: git cannot write into this repository",
+            "git keeps the merged tree among its objects: plan in a clone that you may write to",
+        )
     return failure(complaint, status)

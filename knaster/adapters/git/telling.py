@@ -19,7 +19,18 @@ def failure(complaint: str, status: int = 1, hint: str | None = None) -> WorldEr
     if "promisor remote" in said:  # a clone made with --filter has no contents, and nothing is fetched on the way
         advice = "git fetch --refetch --no-filter"
     words = said.removeprefix("fatal: ").removeprefix("error: ")
+    if words.startswith("not a git repository"):
+        return no_repository()
+    if words.startswith("cannot use bare repository"):
+        return WorldError("this is a bare repository, which holds no fleet to work on", "run knaster in a clone of it")
     return WorldError(f"git: {harmless(words)}", f"run: {advice}" if advice else hint or "run: git fsck")
+
+
+def no_repository() -> WorldError:
+    """Git found no repository at the folder, nor above it."""
+    return WorldError(
+        "this is no git repository", "run knaster in a clone of the fleet's repository, or name it with -C DIR"
+    )
 
 
 def harmless(text: str) -> str:
@@ -29,7 +40,10 @@ def harmless(text: str) -> str:
 
 def cut_off(rev: str) -> WorldError:
     """The history of `rev` is needed beyond the point where a shallow clone ends."""
-    return WorldError(f"the history of {rev} is cut off (a shallow clone), and what follows is needed", UNSHALLOW)
+    return WorldError(
+        f"the history of {rev} is cut off (a shallow clone), and the placement in force may lie beyond",
+        f"{UNSHALLOW}; in a job: fetch-depth: 0",
+    )
 
 
 def refuse_option(treeish: str) -> str:

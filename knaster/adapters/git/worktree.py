@@ -55,6 +55,14 @@ def tracked(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
+def uncommitted(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Files at or below `paths` that differ from HEAD or are new, as git names them; none without a work tree."""
+    asked = ("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    told = run(root, *asked, "--", *paths)
+    rows = told.output.decode("utf-8", "surrogateescape").split("\0") if told.status == 0 else []
+    return tuple(row[3:] for row in rows if row)
+
+
 def unborn(root: Path) -> bool:
     """Whether HEAD names a branch that has no commit yet; a broken reference is none of these."""
     head = run(root, "symbolic-ref", "-q", "HEAD")
