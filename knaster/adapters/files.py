@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from knaster.adapters.opening import flags
 from knaster.diagnostics import WorldError
 from knaster.files import Entry, Refused
 from knaster.units import MIB
@@ -24,7 +25,7 @@ RENDERED_BOUND = 256 * MIB
 FILE = "a file"
 FOLDER = "a folder"
 
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS = flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISREG, FILE),
     (stat.S_ISDIR, FOLDER),

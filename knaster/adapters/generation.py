@@ -8,7 +8,6 @@ takes two renames. `finish` knows which is which, whenever a run was killed.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from knaster.adapters import drift
+from knaster.adapters import drift, opening
 from knaster.adapters.exchange import exchange, settle
 from knaster.adapters.files import FILE, FOLDER, GENERATED_BOUND, is_terraform, load, walk
 from knaster.adapters.tree import build, remove, sync
@@ -201,7 +200,7 @@ def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:
 @contextmanager
 def _held(root: Path) -> Iterator[int]:
     """The folder `root`, open and locked; the lock ends with the process, whatever happens to it."""
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = opening.folder(root)
     try:
         _lock(folder, root)
         yield folder
@@ -210,6 +209,8 @@ def _held(root: Path) -> Iterator[int]:
 
 
 def _lock(folder: int, root: Path) -> None:
+    import fcntl  # Windows has none; it gets no further than `opening.folder`
+
     end = time.monotonic() + WAIT
     while True:
         try:

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from knaster.adapters.opening import flags
 from knaster.diagnostics import WorldError
 
 ENTRIES_BOUND = 50_000
 _DEPTH = 4
 _PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf\Z", re.IGNORECASE)
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS = flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC")
 
 
 @dataclass(frozen=True, slots=True)

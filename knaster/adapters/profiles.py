@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from knaster.adapters import opening
 from knaster.adapters.files import FILE, INPUT_BOUND, kind_of, load
 from knaster.diagnostics import WorldError
 from knaster.files import Refused
@@ -65,7 +66,7 @@ class Folder:
         return stat.S_IMODE(mode)
 
     def _fill(self, part: str, data: bytes, mode: int) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = opening.flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
         with os.fdopen(os.open(part, flags, 0o600, dir_fd=self.handle), "wb") as target:
             target.write(data)
             target.flush()
@@ -99,7 +100,7 @@ def locked(folder: Folder) -> Iterator[None]:
 def opened(path: Path) -> Iterator[Folder]:
     """The folder, open. Raises WorldError where there is none, or `path` is a link."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = opening.folder(path, "O_NOFOLLOW")
     except FileNotFoundError as error:
         raise WorldError(
             f"there is no folder {path}", f"run knaster at the top of the fleet's repository, or make it: mkdir {path}"

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from knaster.adapters import opening
 from knaster.adapters.files import FOLDER, walk
 
 _FOLDER_MODE, _FILE_MODE = 0o755, 0o644
@@ -25,7 +26,7 @@ def build(top: Path, files: Mapping[str, bytes]) -> None:
     for path, data in sorted(files.items()):
         _put(top / path, data)
     for folder in sorted(folders, reverse=True):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        handle = opening.folder(folder)
         try:
             sync(handle)
         finally:
@@ -33,7 +34,7 @@ def build(top: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _put(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _FILE_MODE)
+    handle = os.open(path, opening.flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC"), _FILE_MODE)
     try:
         rest = memoryview(data)
         while rest:
