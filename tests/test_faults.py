@@ -128,10 +128,10 @@ class TestClocks:
 
 
 FAULTS = {
-    "hangs": (Fault(kind="hang"), "within 0.3 s"),
-    "drips": (Fault(kind="drip"), "0.3 s"),
+    "hangs": (Fault(kind="hang"), r"no answer in time|no whole answer within 0\.3 s"),
+    "drips": (Fault(kind="drip"), r"0\.3 s"),
     "resets": (Fault(kind="reset"), "the connection broke"),
-    "redirects": (Fault(302, headers=(("Location", "http://elsewhere.example/x"),)), "elsewhere.example"),
+    "redirects": (Fault(302, headers=(("Location", "http://elsewhere.example/x"),)), r"elsewhere\.example"),
     "HTML": (Fault(200, body=WEB_PAGE), "see that the address names Gitea's API"),
     "502": (Fault(502, body=WEB_PAGE), "502"),
 }
@@ -174,7 +174,7 @@ class TestServers:
         capsys.readouterr()
         assert forge.run(*words) == 2
         said = capsys.readouterr()
-        assert told in said.err
+        assert re.search(told, said.err), said.err
         assert "This is a bug" not in said.err
         assert TOKEN not in said.out + said.err
         assert forge.server.bodies(3) == []

@@ -64,6 +64,15 @@ def test_an_empty_clone_is_filled_and_keeps_its_git(tmp_path: Path, monkeypatch:
     assert {path for path in below(clone.path) if not path.startswith(".git/")} == set(texts(knaster.__version__))
 
 
+def test_inside_another_repository_the_workflows_are_told_of(tmp_path: Path, capsys: Capture) -> None:
+    Repo.new(tmp_path / "mono")
+    assert main(["init", str(tmp_path / "mono/lab")]) == 0
+    assert "the server reads .gitea/ at the top of the repository alone" in capsys.readouterr().out
+    assert not (tmp_path / "mono/lab/.git").exists()
+    assert main(["init", str(tmp_path / "own")]) == 0
+    assert "at the top" not in capsys.readouterr().out
+
+
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
     assert main(["init", str(tmp_path)]) == 1

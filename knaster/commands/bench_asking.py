@@ -90,6 +90,8 @@ class Server:
             with self.session() as session:
                 names = sorted(set(_names(self.ask(session, "GET", "/models").body)))
         except UnmeasuredError as problem:
+            if problem.nobody:
+                raise WorldError(problem.message, problem.hint) from None
             raise WorldError(f"the server does not say which models it has: {problem.message}", hint) from None
         if len(names) == 1:
             return names[0]

@@ -21,5 +21,6 @@ def run(args: argparse.Namespace) -> int:
         return 1
     files = texts(__version__)
     own = starting.lay(folder, files, EXECUTABLE)
-    show(args, report.made(args.folder, tuple(files), repository=own))
+    nested = not own and not (folder / ".git").exists()
+    show(args, report.made(args.folder, tuple(files), repository=own, nested=nested))
     return 0

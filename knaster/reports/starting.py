@@ -7,8 +7,11 @@ from collections import Counter
 from knaster.reports.blocks import Items, Line, Report, plural
 
 
-def made(folder: str, paths: tuple[str, ...], *, repository: bool) -> Report:
-    """JSON: ``{command, ok, folder, files, repository}``; `repository` is whether git's was made as well."""
+def made(folder: str, paths: tuple[str, ...], *, repository: bool, nested: bool = False) -> Report:
+    """JSON: ``{command, ok, folder, files, repository}``; `repository` is whether git's was made as well.
+
+    `nested`: the folder lies inside another repository, whose top is where a server looks for workflows.
+    """
     data = {"command": "init", "ok": True, "folder": folder, "files": paths, "repository": repository}
     tops = Counter(path.partition("/")[0] + ("/" if "/" in path else "") for path in paths)
     lines = tuple(f"+ {top}" + (f" ({plural(number, 'file')})" if number > 1 else "") for top, number in tops.items())
@@ -17,6 +20,7 @@ def made(folder: str, paths: tuple[str, ...], *, repository: bool) -> Report:
         "1. replace the example by your machines: knaster inventory collect --help",
         "2. knaster validate, knaster placement plan, knaster render",
         "3. commit and push; README.md says how the server is set up",
+        *(("the server reads .gitea/ at the top of the repository alone: move it there",) if nested else ()),
     )
     return Report(
         data,
