@@ -229,6 +229,6 @@ def break_link(repo: Path) -> None:
 def test_a_broken_repository(repo: Path, damage: object) -> None:
     assert callable(damage)
     damage(repo)
-    with pytest.raises(WorldError, match=r"git: \w+") as caught:
+    with pytest.raises(WorldError, match=r"git: \w+|this is no git repository") as caught:
         head_file(repo, PLACEMENT)
-    assert caught.value.hint == "run: git fsck"
+    assert str(caught.value.hint).endswith("git fsck")

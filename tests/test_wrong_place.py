@@ -51,7 +51,7 @@ def test_outside_of_git_the_hint_is_no_fetch(words: tuple[str, ...], tmp_path: P
     assert main(["-C", str(lay(tmp_path)), *words]) == 2
     assert capsys.readouterr().err == (
         "knaster: error: this is no git repository\n"
-        "hint: run knaster in a clone of the fleet's repository, or name it with -C DIR\n"
+        "hint: run knaster in a clone of the fleet's repository, or name it with -C DIR; if it is one: git fsck\n"
     )
 
 

@@ -27,9 +27,10 @@ def failure(complaint: str, status: int = 1, hint: str | None = None) -> WorldEr
 
 
 def no_repository() -> WorldError:
-    """Git found no repository at the folder, nor above it."""
+    """Git found no repository at the folder, nor above it; to git one whose HEAD is broken is none either."""
     return WorldError(
-        "this is no git repository", "run knaster in a clone of the fleet's repository, or name it with -C DIR"
+        "this is no git repository",
+        "run knaster in a clone of the fleet's repository, or name it with -C DIR; if it is one: git fsck",
     )
 
 
