@@ -6,14 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from knaster.arguments.bench import bench
-from knaster.arguments.fleet import completion, fleet
-from knaster.arguments.inventory import inventory
-from knaster.arguments.model import model
 from knaster.arguments.page import HELP
 from knaster.arguments.parser import Parser, common_options
-from knaster.arguments.pulls import pulls
-from knaster.arguments.tofu import tofu
 from knaster.version import __version__
 
 __all__ = ["HELP", "parse", "tree"]
@@ -29,8 +23,11 @@ class _FrontPage(Parser):
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The arguments with every default filled in. Raises SystemExit for help, version and usage errors."""
-    parser = tree()
     words = list(sys.argv[1:] if argv is None else argv)
+    if words in (["--help"], ["-h"], ["help"]):  # the page is set by hand: no command is needed for it
+        _FrontPage(prog="knaster", add_help=False).print_help()
+        raise SystemExit(0)
+    parser = tree()
     args, unknown = parser.parse_known_args([*words[1:], "--help"] if words[:1] == ["help"] else words)
     asked: Parser = args.__dict__.pop("parser", parser)
     if unknown:
@@ -45,6 +42,13 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def tree() -> Parser:
     """The whole command line."""
+    from knaster.arguments.bench import bench
+    from knaster.arguments.fleet import completion, fleet
+    from knaster.arguments.inventory import inventory
+    from knaster.arguments.model import model
+    from knaster.arguments.pulls import pulls
+    from knaster.arguments.tofu import tofu
+
     common = common_options()
     parser = _FrontPage(prog="knaster", parents=[common])
     parser.add_argument("--version", action="version", version=f"knaster {__version__}")
