@@ -16,18 +16,18 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
 
     `functools.lru_cache` compares by value, and hashing a whole node costs more than most answers.
     """
-    kept: dict[tuple[int, ...], tuple[tuple[object, ...], R]] = {}
+    kept: dict[tuple[object, ...], tuple[object, R]] = {}
 
     @wraps(function)
     def asked(*given: P.args, **named: P.kwargs) -> R:
-        key = tuple(map(id, given))
+        key = (*map(id, given), *((name, id(value)) for name, value in named.items()))
         found = kept.get(key)
         if found is not None:
             return found[1]
         answer = function(*given, **named)
         if len(kept) >= _BOUND:
             kept.clear()
-        kept[key] = given, answer  # as long as they are kept, nobody else has their ids
+        kept[key] = (given, named), answer  # as long as they are kept, nobody else has their ids
         return answer
 
     return asked
