@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, settings
 from knaster.reports import json as reports
 from knaster.reports.blocks import Report, Style
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# 50 examples, so that all tests take minutes; who wants a longer search says so in its test, as the hostile ones do.
+settings.register_profile("any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 SCHEMA = Path(__file__).parent.parent / "schemas/output/results.schema.json"
