@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ def test_it_is_current() -> None:
     there = {path.name: path.read_text("utf-8") for path in FOLDER.iterdir()}
     assert there.keys() == pages().keys(), "run: make docs"
     for name, text in pages().items():
+        if name == "commands.md" and sys.version_info[:2] != (3, 11):
+            continue  # argparse lays help out anew with every other version
         assert there[name] == text, f"docs/reference/{name} is not current; run: make docs"
 
 
